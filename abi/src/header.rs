@@ -1,0 +1,61 @@
+//! Renders the shared numbers as the C header and as the reference's tables.
+
+use core::fmt::{self, Write};
+
+use crate::{errno, layout, slot};
+
+/// Writes `sdk/c/include/pebble/abi.h`.
+pub fn write_header(out: &mut dyn Write) -> fmt::Result {
+    writeln!(out, "/* Numbers that components share with the system. Generated from abi/: do not edit. */")?;
+    writeln!(out, "#ifndef PEBBLE_ABI_H\n#define PEBBLE_ABI_H\n")?;
+    writeln!(out, "#define NPORTALS {}", slot::NPORTALS)?;
+    writeln!(out, "#define NAMELEN {}", slot::NAMELEN)?;
+    writeln!(out, "#define PEBBLE_FIRST_DYNAMIC {}\n", slot::FIRST_DYNAMIC)?;
+    for (name, number, meaning) in slot::STANDARD {
+        writeln!(out, "#define {name} {number} /* {meaning} */")?;
+    }
+    writeln!(out)?;
+    for (name, value) in ADDRESSES {
+        writeln!(out, "#define PEBBLE_{name} {value:#x}UL")?;
+    }
+    writeln!(out)?;
+    for (name, number, meaning) in errno::ALL {
+        writeln!(out, "#define PEBBLE_{name} {number} /* {meaning} */")?;
+    }
+    writeln!(out, "\n#endif")
+}
+
+/// Writes `docs/reference/abi.md`.
+pub fn write_reference(out: &mut dyn Write) -> fmt::Result {
+    writeln!(out, "# Numbers\n\nGenerated from `abi/`; a test holds it in step.\n")?;
+    writeln!(out, "## Portal table\n\n{} slots; names and specifications are at most {} bytes long.\n", slot::NPORTALS, slot::NAMELEN - 1)?;
+    writeln!(out, "| slot | C name | meaning |\n|---|---|---|")?;
+    for (name, number, meaning) in slot::STANDARD {
+        writeln!(out, "| {number} | `{name}` | {meaning} |")?;
+    }
+    writeln!(out, "\n## Address space of a component\n\n| address | name |\n|---|---|")?;
+    for (name, value) in ADDRESSES {
+        writeln!(out, "| `{value:#x}` | `{name}` |")?;
+    }
+    writeln!(out, "\n## Errors\n\nReturned negated.\n\n| name | number | meaning |\n|---|---|---|")?;
+    for (name, number, meaning) in errno::ALL {
+        writeln!(out, "| `{name}` | {number} | {meaning} |")?;
+    }
+    Ok(())
+}
+
+const ADDRESSES: &[(&str, u64)] = &[
+    ("GATE", layout::GATE),
+    ("GATE_RETURN", layout::GATE + layout::GATE_RETURN),
+    ("GATE_THREAD_EXIT", layout::GATE + layout::GATE_THREAD_EXIT),
+    ("START_INFO", layout::START_INFO),
+    ("IMAGE", layout::IMAGE),
+    ("HEAP_LIMIT", layout::HEAP_LIMIT),
+    ("DEVICE", layout::DEVICE),
+    ("STACKS", layout::STACKS),
+    ("STACK_AREA", layout::STACK_AREA),
+    ("STACK_SLOT", layout::STACK_SLOT),
+    ("STACK_SLOTS", layout::STACK_SLOTS),
+    ("STACK_BOTTOM", layout::STACK_BOTTOM),
+    ("USER_LIMIT", layout::USER_LIMIT),
+];

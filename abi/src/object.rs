@@ -1,0 +1,361 @@
+//! Nucleus objects: the records in privileged memory that portal code reads and writes, and the pages
+//! through which boot code and loader tell a component where it is.
+//!
+//! Portal code uses the byte offsets of these `repr(C)` structures; only the portal manager sees the
+//! objects from user level (at [`crate::layout::OBJECTS`]), and only boot code made the first ones.
+
+/// Bytes of the object region: portal code, then the tables below, then a pool of pages.
+pub const REGION: u64 = 8 << 20;
+/// Offset of portal code; [`CODE_BYTES`] long.
+pub const CODE: u64 = 0;
+/// Bytes for portal code.
+pub const CODE_BYTES: u64 = 2 << 20;
+/// Offset of the thread table: privileged address of each thread's [`Thread`], 0 when free.
+pub const THREADS: u64 = CODE_BYTES;
+/// Offset of the per-hart block ([`Hart`]).
+pub const HART: u64 = THREADS + 0x1000;
+/// Offset of the array of [`Domain`].
+pub const DOMAINS: u64 = HART + 0x1000;
+/// Offset of the array of [`Stack`].
+pub const STACKS: u64 = DOMAINS + (crate::layout::MAX_DOMAINS as u64) * DOMAIN_BYTES;
+/// Offset of the page pool: portal tables (one page) and threads (two pages).
+pub const POOL: u64 = STACKS + (crate::layout::MAX_STACKS as u64) * STACK_BYTES;
+/// Bytes of one [`Domain`] record.
+pub const DOMAIN_BYTES: u64 = 128;
+/// Bytes of one [`Stack`] record.
+pub const STACK_BYTES: u64 = 64;
+/// Bytes of a thread object: [`Thread`] at the bottom, the invocation stack down from the top.
+pub const THREAD_BYTES: u64 = 8192;
+/// Room that every portal may use for its frame without a check of its own: the largest frame twice.
+pub const INVOCATION_RESERVE: u64 = 640;
+
+/// State of a thread: it runs on a hart.
+pub const RUNNING: u64 = 0;
+/// State of a thread: everything about it is on its invocation stack (design invariant I4).
+pub const PARKED: u64 = 1;
+
+/// A thread as portal code knows it (USENIX paper, "Nucleus Data Structures").
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Thread {
+    /// `t0` and `t1` of the trapping program, for the trampoline.
+    pub scratch: [u64; 2],
+    /// Portal table of the domain that the thread is executing in.
+    pub table: u64,
+    /// Top frame of the invocation stack.
+    pub invocation: u64,
+    /// Lowest value of `invocation` at which a portal may still push a frame.
+    pub invocation_limit: u64,
+    /// [`Domain`] that the thread is executing in.
+    pub domain: u64,
+    /// [`Stack`] that the thread is executing on.
+    pub stack: u64,
+    /// Index in the thread table.
+    pub number: u32,
+    /// Number of the domain that the thread was created in.
+    pub home: u32,
+    /// [`RUNNING`] or [`PARKED`].
+    pub state: u64,
+    /// Non-zero while the thread has floating-point registers of its own in the current domain.
+    pub fp_live: u64,
+    /// Per-hart block of the hart that ran the thread last.
+    pub hart: u64,
+    /// Times the thread was created anew under this number.
+    pub generation: u64,
+    /// Spare words, so that the floating-point area starts at a fixed offset.
+    pub reserved: [u64; 4],
+    /// `f0` to `f31` and `fcsr`, while another thread owns the registers.
+    pub fp: [u64; 33],
+}
+
+/// A protection domain as portal code knows it: page table and portal table.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Domain {
+    /// Value of `satp`: mode, ASID, root page.
+    pub satp: u64,
+    /// Privileged address of the portal table.
+    pub table: u64,
+    /// First free [`Stack`] of the stack queue, 0 when empty.
+    pub stacks: u64,
+    /// Threads that wait for a stack.
+    pub stack_waiters: u64,
+    /// The domain's number, its ASID.
+    pub asid: u64,
+    /// Privileged address of the root page table.
+    pub root: u64,
+    /// Times this number was used; part of a frame's name for its portal.
+    pub generation: u64,
+    /// Non-zero once the domain is dead.
+    pub dead: u64,
+    /// Next page-table entry for given pages, and the end of that array (specification letters `W`, `G`, `T`).
+    pub gift: [u64; 2],
+    /// Address of the page that `gift[0]` maps.
+    pub gift_address: u64,
+    /// Spare words.
+    pub reserved: [u64; 5],
+}
+
+/// A stack in a stack queue, or the stack of a thread.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Stack {
+    /// Next free stack in the queue.
+    pub next: u64,
+    /// Stack pointer on entry.
+    pub top: u64,
+    /// Thread pointer (`tp`) for code that runs on this stack.
+    pub tp: u64,
+    /// Privileged address of the page-table entry of the first window page of this stack's slot.
+    pub window_entry: u64,
+    /// Address of the first window page.
+    pub window: u64,
+    /// Window pages in use, in bytes of address space (a multiple of the page size).
+    pub window_used: u64,
+    /// Number of the domain that owns the stack.
+    pub domain: u64,
+    /// Non-zero while the record is in use.
+    pub in_use: u64,
+}
+
+/// Per-hart state, reached through the thread that runs on the hart.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Hart {
+    /// Thread whose floating-point registers are in the processor, 0 when none.
+    pub fp_owner: u64,
+    /// Scratch word: portal code stores here to end a load reservation.
+    pub reservation: u64,
+    /// Interrupt stack pointer (in the interrupt dispatcher).
+    pub interrupt_stack: u64,
+    /// Scheduler stack pointer.
+    pub scheduler_stack: u64,
+}
+
+/// A frame on the invocation stack. Words that a portal's state letter asks for follow the header.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Cache: the portal's code block (the truth is `name`).
+    pub portal: u64,
+    /// Which portal, and what the frame holds: see [`FrameName`].
+    pub name: u64,
+    /// [`Domain`] of the invoker.
+    pub domain: u64,
+    /// Where the invoker continues: its return address, or the interrupted instruction.
+    pub pc: u64,
+    /// The invoker's stack pointer.
+    pub sp: u64,
+    /// The [`Stack`] that the invoker ran on.
+    pub stack: u64,
+}
+
+/// Bytes of the frame header.
+pub const FRAME_HEADER: u64 = 48;
+
+/// The name in a frame: which portal pushed it, how long it is and what it saved.
+///
+/// Bits 63..40 generation of the portal's domain (24), 39..28 number of that domain (12), 27..16 slot (12),
+/// 15..12 layout version (4), 11..8 kind (4), 7..0 length in words (8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameName(pub u64);
+
+/// What a frame holds beyond its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FrameKind {
+    /// Header only (`m`).
+    Minimal = 1,
+    /// `s0`..`s11`, `gp`, `tp` (`p`).
+    Partial = 2,
+    /// All registers (`f`), of a thread that an interrupt or exception stopped.
+    Full = 3,
+    /// As `Partial`: a thread that entered the scheduler.
+    Scheduler = 4,
+    /// All argument registers, `ra` and the `Partial` set: a thread that repeats its trap when it goes on.
+    Restart = 5,
+    /// Floating-point registers of the invoker beneath.
+    Floating = 6,
+}
+
+/// Layout version that this code writes.
+pub const FRAME_LAYOUT: u64 = 1;
+
+impl FrameName {
+    /// Packs a name. Fields that do not fit are cut to their width.
+    pub const fn new(generation: u64, domain: u64, slot: u64, kind: FrameKind, bytes: u64) -> Self {
+        FrameName(
+            (generation & 0xff_ffff) << 40
+                | (domain & 0xfff) << 28
+                | (slot & 0xfff) << 16
+                | FRAME_LAYOUT << 12
+                | (kind as u64) << 8
+                | (bytes / 8) & 0xff,
+        )
+    }
+    /// Length of the frame in bytes, the header included.
+    pub const fn bytes(self) -> u64 {
+        (self.0 & 0xff) * 8
+    }
+    /// Kind, as the number of a [`FrameKind`].
+    pub const fn kind(self) -> u64 {
+        (self.0 >> 8) & 0xf
+    }
+    /// Slot of the portal.
+    pub const fn slot(self) -> u64 {
+        (self.0 >> 16) & 0xfff
+    }
+    /// Domain whose table the portal is in.
+    pub const fn domain(self) -> u64 {
+        (self.0 >> 28) & 0xfff
+    }
+    /// Generation of that domain.
+    pub const fn generation(self) -> u64 {
+        self.0 >> 40
+    }
+}
+
+/// Roles of the components that boot code places.
+pub mod role {
+    /// An ordinary component.
+    pub const ORDINARY: u32 = 0;
+    /// The VM server.
+    pub const VM: u32 = 1;
+    /// The portal manager.
+    pub const PORTAL_MANAGER: u32 = 2;
+    /// The scheduler.
+    pub const SCHEDULER: u32 = 3;
+    /// The interrupt dispatcher.
+    pub const DISPATCHER: u32 = 4;
+    /// The idle component.
+    pub const IDLE: u32 = 5;
+    /// Init: owns the system description and loads every other component.
+    pub const INIT: u32 = 6;
+    /// The first of the loaded components with a special place: the name server.
+    pub const NAME_SERVER: u32 = 7;
+    /// Number of roles that boot code places (1 to this, exclusive).
+    pub const CORE_END: u32 = 7;
+}
+
+/// A range of physical memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Range {
+    /// First byte.
+    pub start: u64,
+    /// First byte beyond.
+    pub end: u64,
+}
+
+/// A domain that boot code made.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoreDomain {
+    /// Its role ([`role`]); its number is the same.
+    pub role: u32,
+    /// Scheduling priority of its first thread.
+    pub priority: u32,
+    /// Physical address of the root page table.
+    pub root: u64,
+    /// End of its image.
+    pub image_end: u64,
+    /// Its portal entries (addresses), in the order of [`crate::entry`].
+    pub entries: [u64; 32],
+    /// Index of its image in the bundle.
+    pub image: u64,
+}
+
+/// What boot code tells the core components, at [`crate::layout::BOOT_INFO`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct BootInfo {
+    /// [`BOOT_MAGIC`].
+    pub magic: u64,
+    /// Start and end of RAM.
+    pub ram: Range,
+    /// Physical memory that is free for the VM server, boot code's own pages among it.
+    pub free: [Range; 8],
+    /// Pages of discarded boot code and data that are within `free`.
+    pub boot_discarded: u64,
+    /// Bytes of resident privileged code in the nucleus image (generated portals apart).
+    pub resident_code: u64,
+    /// Physical address of the object region.
+    pub objects: u64,
+    /// Bytes of portal code in use.
+    pub code_used: u64,
+    /// Pages of the object pool in use.
+    pub pool_used: u64,
+    /// Stack records in use.
+    pub stacks_used: u64,
+    /// Threads in use.
+    pub threads_used: u64,
+    /// Physical address and length of the bundle.
+    pub bundle: Range,
+    /// Timebase frequency in Hz.
+    pub timebase: u64,
+    /// Processor features, see [`feature`].
+    pub features: u64,
+    /// Address (in the scheduler) and physical address of the semaphore counters.
+    pub semaphores: [u64; 2],
+    /// Address of generated code shared by all domains: see [`shared_code`].
+    pub shared_code: [u64; 8],
+    /// Core domains by role.
+    pub core: [CoreDomain; 8],
+}
+
+/// `"PEBBLEbi"`, little endian.
+pub const BOOT_MAGIC: u64 = u64::from_le_bytes(*b"PEBBLEbi");
+
+/// Bits of [`BootInfo::features`].
+pub mod feature {
+    /// ASIDs are implemented: a domain switch needs no flush.
+    pub const ASID: u64 = 1;
+    /// Sstc: `stimecmp` can be written in S-mode.
+    pub const SSTC: u64 = 2;
+    /// F and D are implemented.
+    pub const FLOAT: u64 = 4;
+}
+
+/// Indices of code that every portal table shares, in [`BootInfo::shared_code`].
+pub mod shared_code {
+    /// Slot 0.
+    pub const RETURN: usize = 0;
+    /// An empty slot.
+    pub const EMPTY: usize = 1;
+    /// Page faults and other exceptions that the VM server handles.
+    pub const FAULT: usize = 2;
+    /// Illegal instruction: floating point first, then as `FAULT`.
+    pub const ILLEGAL: usize = 3;
+    /// Interrupts, to the dispatcher.
+    pub const INTERRUPT: usize = 4;
+    /// A window's buffer is not present.
+    pub const WINDOW_FAULT: usize = 5;
+    /// First resumption of a new thread.
+    pub const THREAD_START: usize = 6;
+}
+
+/// What the loader tells a component about itself, at [`crate::layout::START_INFO`]; the argument strings
+/// follow in the same page.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct StartInfo {
+    /// [`START_MAGIC`].
+    pub magic: u64,
+    /// Number of the domain.
+    pub asid: u64,
+    /// Start of the domain's stack area.
+    pub stack_area: u64,
+    /// Bit 0: interactive system; bit 1: this is the program of `pebble run`.
+    pub flags: u64,
+    /// Number of arguments.
+    pub argc: u64,
+    /// Offset, from the start of this page, of the arguments: NUL-terminated strings one after the other.
+    pub argv_offset: u64,
+    /// First byte after the image: the initial break.
+    pub image_end: u64,
+    /// The component's name, NUL-terminated.
+    pub name: [u8; 32],
+}
+
+/// `"PEBBLEsi"`, little endian.
+pub const START_MAGIC: u64 = u64::from_le_bytes(*b"PEBBLEsi");
