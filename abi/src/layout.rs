@@ -29,10 +29,11 @@ pub const MAP_LIMIT: u64 = 0x4000_0000;
 pub const DEVICE: u64 = 0x4_0000_0000;
 
 /// Stack areas: domain `d`'s threads have their stacks at `STACKS + d * STACK_AREA`, so that a stack can
-/// be shared with a callee at the same address.
-pub const STACKS: u64 = 0x20_0000_0000;
+/// be shared with a callee at the same address. Like everything else that a program sees, they lie below 2 GiB,
+/// so that a C `int` can carry an address (the appendix program of the USENIX paper passes them so).
+pub const STACKS: u64 = 0x4000_0000;
 /// Bytes of address space for one domain's stacks.
-pub const STACK_AREA: u64 = 16 << 20;
+pub const STACK_AREA: u64 = 8 << 20;
 /// Bytes of address space for one stack slot: window pages, a guard page, the stack.
 pub const STACK_SLOT: u64 = 256 << 10;
 /// Stack slots in a domain.
@@ -61,7 +62,7 @@ pub const NUCLEUS: u64 = 0xffff_ffff_8000_0000;
 pub const PORTAL_CODE: u64 = 0xffff_ffff_c000_0000;
 
 /// Protection domains at one time; a domain's number is its ASID, 0 is never used.
-pub const MAX_DOMAINS: usize = 256;
+pub const MAX_DOMAINS: usize = 128;
 /// Threads at one time.
 pub const MAX_THREADS: usize = 256;
 /// Stacks known to the portal manager at one time.

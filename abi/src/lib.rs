@@ -18,4 +18,5 @@ pub mod header;
 pub mod layout;
 pub mod log;
 pub mod object;
+pub mod semaphore;
 pub mod slot;

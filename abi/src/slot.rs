@@ -142,3 +142,22 @@ pub const STANDARD: &[(&str, usize, &str)] = &[
     ("SYS_VM_SUPPLY", VM_SUPPLY, "supply a page as a pager"),
     ("SYS_DOMAIN_KILL", DOMAIN_KILL, "end another domain"),
 ];
+
+/// Slots in the tables of the portal manager and the VM server: P and V of their own lock.
+pub mod lock {
+    /// P.
+    pub const P: usize = 61;
+    /// V.
+    pub const V: usize = 62;
+}
+/// Short circuit in every core server's table: one byte (`a1`) to the firmware's console.
+pub const PUTC: usize = 63;
+/// Drivers' portals.
+pub mod driver {
+    /// `interrupt_semaphore(a1 = interrupt)`; answers the slot of P. The clock driver has `time_offset` here.
+    pub const INTERRUPT_SEMAPHORE: usize = 61;
+    /// `acknowledge(a1 = interrupt)`.
+    pub const ACKNOWLEDGE: usize = 62;
+    /// `time_offset(a1 = nanoseconds)`: what time of day adds to the counter (clock driver only).
+    pub const TIME_OFFSET: usize = 60;
+}
