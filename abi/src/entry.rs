@@ -193,37 +193,117 @@ pub struct Standard {
 }
 
 const fn standard(slot: usize, server: u32, entry: usize, specification: &'static str) -> Standard {
-    Standard { slot, server, entry, specification }
+    Standard {
+        slot,
+        server,
+        entry,
+        specification,
+    }
 }
 
 /// The portals that every component starts with. Short circuits and scheduler entries are written as
 /// specifications whose first letter is not a stack letter: `x` names a short circuit, `b` an entry into the
 /// scheduler (the thread may block there). Only trusted code can ask for those.
 pub const STANDARD: &[Standard] = &[
-    standard(slot::EXIT, role::PORTAL_MANAGER, portal_manager::EXIT, "nmcidt"),
+    standard(
+        slot::EXIT,
+        role::PORTAL_MANAGER,
+        portal_manager::EXIT,
+        "nmcidt",
+    ),
     standard(slot::GET_ASID, role::ORDINARY, 0, "x"),
     standard(slot::GET_THREAD, role::ORDINARY, 0, "x"),
     standard(slot::HRTIME, role::ORDINARY, 0, "x"),
     standard(slot::TIME_OF_DAY, role::ORDINARY, 0, "x"),
     standard(slot::YIELD, role::SCHEDULER, scheduler::YIELD, "bpt"),
     standard(slot::HRSLEEP, role::SCHEDULER, scheduler::SLEEP, "bpti"),
-    standard(slot::THREAD_EXIT, role::PORTAL_MANAGER, portal_manager::THREAD_EXIT, "nmcdt"),
-    standard(slot::SEM_CREATE, role::PORTAL_MANAGER, portal_manager::SEM_CREATE, "nmcidt"),
-    standard(slot::SEM_DESTROY, role::PORTAL_MANAGER, portal_manager::SEM_DESTROY, "nmcidt"),
+    standard(
+        slot::THREAD_EXIT,
+        role::PORTAL_MANAGER,
+        portal_manager::THREAD_EXIT,
+        "nmcdt",
+    ),
+    standard(
+        slot::SEM_CREATE,
+        role::PORTAL_MANAGER,
+        portal_manager::SEM_CREATE,
+        "nmcidt",
+    ),
+    standard(
+        slot::SEM_DESTROY,
+        role::PORTAL_MANAGER,
+        portal_manager::SEM_DESTROY,
+        "nmcidt",
+    ),
     standard(slot::SBRK, role::VM, vm::SBRK, "nmcidt"),
-    standard(slot::THREAD_CREATE, role::PORTAL_MANAGER, portal_manager::THREAD_CREATE, "nmtiiii"),
-    standard(slot::DOMAIN_FORK, role::PORTAL_MANAGER, portal_manager::DOMAIN_FORK, "npcidt"),
-    standard(slot::PORTAL_REGISTER, role::PORTAL_MANAGER, portal_manager::PORTAL_REGISTER, "nmtrrii"),
-    standard(slot::PORTAL_OPEN, role::PORTAL_MANAGER, portal_manager::PORTAL_OPEN, "nmtrd"),
-    standard(slot::PORTAL_CREATE_CHILD, role::PORTAL_MANAGER, portal_manager::PORTAL_CREATE_CHILD, "nmdiirii"),
-    standard(slot::PORTAL_NOTIFY, role::PORTAL_MANAGER, portal_manager::PORTAL_NOTIFY, "nmcidt"),
-    standard(slot::STACK_ADD, role::PORTAL_MANAGER, portal_manager::STACK_ADD, "nmtiid"),
-    standard(slot::PORTAL_CLOSE, role::PORTAL_MANAGER, portal_manager::PORTAL_CLOSE, "nmcidt"),
+    standard(
+        slot::THREAD_CREATE,
+        role::PORTAL_MANAGER,
+        portal_manager::THREAD_CREATE,
+        "nmtiiii",
+    ),
+    standard(
+        slot::DOMAIN_FORK,
+        role::PORTAL_MANAGER,
+        portal_manager::DOMAIN_FORK,
+        "npcidt",
+    ),
+    standard(
+        slot::PORTAL_REGISTER,
+        role::PORTAL_MANAGER,
+        portal_manager::PORTAL_REGISTER,
+        "nmtrrii",
+    ),
+    standard(
+        slot::PORTAL_OPEN,
+        role::PORTAL_MANAGER,
+        portal_manager::PORTAL_OPEN,
+        "nmtrd",
+    ),
+    standard(
+        slot::PORTAL_CREATE_CHILD,
+        role::PORTAL_MANAGER,
+        portal_manager::PORTAL_CREATE_CHILD,
+        "nmdiirii",
+    ),
+    standard(
+        slot::PORTAL_NOTIFY,
+        role::PORTAL_MANAGER,
+        portal_manager::PORTAL_NOTIFY,
+        "nmcidt",
+    ),
+    standard(
+        slot::STACK_ADD,
+        role::PORTAL_MANAGER,
+        portal_manager::STACK_ADD,
+        "nmtiid",
+    ),
+    standard(
+        slot::PORTAL_CLOSE,
+        role::PORTAL_MANAGER,
+        portal_manager::PORTAL_CLOSE,
+        "nmcidt",
+    ),
     standard(slot::VM_MAP, role::VM, vm::VM_MAP, "nmcidt"),
     standard(slot::VM_UNMAP, role::VM, vm::VM_UNMAP, "nmcidt"),
-    standard(slot::THREAD_PRIORITY, role::SCHEDULER, scheduler::THREAD_PRIORITY, "bpti"),
-    standard(slot::INFO, role::PORTAL_MANAGER, portal_manager::INFO, "nmciiwd"),
+    standard(
+        slot::THREAD_PRIORITY,
+        role::SCHEDULER,
+        scheduler::THREAD_PRIORITY,
+        "bpti",
+    ),
+    standard(
+        slot::INFO,
+        role::PORTAL_MANAGER,
+        portal_manager::INFO,
+        "nmciiwd",
+    ),
     standard(slot::VM_PAGER, role::VM, vm::VM_PAGER, "nmdirit"),
     standard(slot::VM_SUPPLY, role::VM, vm::VM_SUPPLY, "nmdiiii"),
-    standard(slot::DOMAIN_KILL, role::PORTAL_MANAGER, portal_manager::DOMAIN_KILL, "nmcidt"),
+    standard(
+        slot::DOMAIN_KILL,
+        role::PORTAL_MANAGER,
+        portal_manager::DOMAIN_KILL,
+        "nmcidt",
+    ),
 ];
