@@ -327,6 +327,10 @@ pub struct BootInfo {
     pub semaphores: [u64; 2],
     /// Address of generated code shared by all domains: see [`shared_code`].
     pub shared_code: [u64; 8],
+    /// One more: a thread waits for a stack.
+    pub stack_wait_code: u64,
+    /// Stack pointers of the scheduler and of the interrupt dispatcher.
+    pub fixed_stacks: [u64; 2],
     /// Core domains by role.
     pub core: [CoreDomain; 8],
 }
@@ -358,8 +362,10 @@ pub mod shared_code {
     pub const INTERRUPT: usize = 4;
     /// A window's buffer is not present.
     pub const WINDOW_FAULT: usize = 5;
-    /// First resumption of a new thread.
-    pub const THREAD_START: usize = 6;
+    /// Live floating-point registers to the invocation stack.
+    pub const FLOAT_PUSH: usize = 6;
+    /// A stack came back and threads wait for one.
+    pub const STACK_FREE: usize = 7;
 }
 
 /// What the loader tells a component about itself, at [`crate::layout::START_INFO`]; the argument strings

@@ -193,3 +193,35 @@ pub mod driver {
     /// `time_offset(a1 = nanoseconds)`: what time of day adds to the counter (clock driver only).
     pub const TIME_OFFSET: usize = 60;
 }
+/// The portal manager's own portals: entries of the other core servers, by index from these bases.
+pub mod portal_manager {
+    /// V on the semaphore that tells init of a death.
+    pub const DEATH_V: usize = 58;
+    /// P on the stack warden's semaphore.
+    pub const WARDEN_P: usize = 59;
+    /// Short circuit: make new portal code visible to instruction fetch.
+    pub const FLUSH_INSTRUCTIONS: usize = 60;
+    /// Scheduler entry `n` is at `SCHEDULER + n`.
+    pub const SCHEDULER: usize = 64;
+    /// VM server entry `n` is at `VM + n`.
+    pub const VM: usize = 96;
+    /// Dispatcher entry `n` is at `DISPATCHER + n`.
+    pub const DISPATCHER: usize = 128;
+    /// Short circuit: end the machine's run through the firmware.
+    pub const RESET: usize = 136;
+    /// First slot of the portals that the portal manager makes for itself.
+    pub const OWN: usize = 144;
+}
+/// Init's own portals.
+pub mod init {
+    /// Portal manager entry `n` is at `PORTAL_MANAGER + n`.
+    pub const PORTAL_MANAGER: usize = 64;
+    /// VM server entry `n` is at `VM + n`.
+    pub const VM: usize = 96;
+    /// Scheduler's `start`.
+    pub const SCHEDULER_START: usize = 128;
+    /// P on the semaphore that tells of a death.
+    pub const DEATH_P: usize = 129;
+    /// First slot that the portal manager gives out to init.
+    pub const FIRST_DYNAMIC: usize = 144;
+}

@@ -161,6 +161,8 @@ pub enum Kind<'a> {
     PutByte,
     /// Short circuit: make new portal code visible to instruction fetch.
     FlushInstructions,
+    /// Short circuit: end the machine's run through the firmware.
+    Reset,
 }
 
 /// Why nothing was generated.

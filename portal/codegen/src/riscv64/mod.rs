@@ -73,6 +73,7 @@ pub fn generate(
         Kind::FlushPage => short::flush_page(&mut a),
         Kind::PutByte => short::put_byte(&mut a),
         Kind::FlushInstructions => short::flush_instructions(&mut a),
+        Kind::Reset => short::reset(&mut a),
     }
     let (words, entry) = a.finish(address).ok_or(Error::Space)?;
     Ok(Block { words, entry })

@@ -93,3 +93,13 @@ pub(super) fn flush_instructions(a: &mut Assembler<'_>) {
     a.li(A0, 0);
     done(a);
 }
+
+pub(super) fn reset(a: &mut Assembler<'_>) {
+    // SBI: extension SRST, shutdown, reason "system failure".
+    a.load_literal(A7, 0x5352_5354);
+    a.li(A6, 0);
+    a.li(A0, 0);
+    a.li(A1, 1);
+    a.ecall();
+    done(a);
+}
