@@ -13,6 +13,9 @@ pub const GATE_RETURN: u64 = 0;
 pub const GATE_SWITCH: u64 = 16;
 /// Offset in the gate page of `li a7, THREAD_EXIT; ecall`.
 pub const GATE_THREAD_EXIT: u64 = 32;
+/// Offset in the gate page where a thread continues whose domain died: it returns `-EOWNERDEAD` to its invoker,
+/// or ends when it has none.
+pub const GATE_DEAD: u64 = 64;
 /// Where a core component finds its [`crate::object::BootInfo`] (read-only).
 pub const BOOT_INFO: u64 = 0x1_1000;
 /// Where every loaded component finds its [`crate::object::StartInfo`] and arguments.

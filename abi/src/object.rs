@@ -393,3 +393,85 @@ pub struct StartInfo {
 
 /// `"PEBBLEsi"`, little endian.
 pub const START_MAGIC: u64 = u64::from_le_bytes(*b"PEBBLEsi");
+
+/// What init tells the portal manager about a component that is to become a domain.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct DomainDescription {
+    /// Name, NUL-terminated.
+    pub name: [u8; 32],
+    /// Role ([`role`]).
+    pub role: u32,
+    /// Priority of its threads.
+    pub priority: u32,
+    /// Most pages of memory.
+    pub memory_pages: u32,
+    /// Round-robin quantum or period in microseconds.
+    pub quantum: u32,
+    /// Budget in each period in microseconds (deadline scheduler).
+    pub budget: u32,
+    /// Flags of [`crate::bundle`].
+    pub flags: u32,
+    /// Interrupts that it may attach to, 0 for none.
+    pub interrupts: [u32; 4],
+    /// Most threads.
+    pub threads: u32,
+    /// Spare.
+    pub reserved: u32,
+}
+
+/// A death, as init learns of it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Death {
+    /// The component's name.
+    pub name: [u8; 32],
+    /// Its domain.
+    pub asid: u32,
+    /// [`DEATH_EXIT`], [`DEATH_FAULT`] or [`DEATH_KILLED`].
+    pub kind: u32,
+    /// Exit status, for an exit.
+    pub status: i64,
+    /// Cause (`scause`), address and program counter, for a fault.
+    pub cause: u64,
+    /// See `cause`.
+    pub address: u64,
+    /// See `cause`.
+    pub pc: u64,
+    /// Flags of [`crate::bundle`] that the component had.
+    pub flags: u64,
+}
+
+/// The component called exit.
+pub const DEATH_EXIT: u32 = 1;
+/// A fault that nothing answered.
+pub const DEATH_FAULT: u32 = 2;
+/// Another component ended it.
+pub const DEATH_KILLED: u32 = 3;
+
+/// One answer of the `info` portal: numbers whose meaning depends on the kind asked for ([`info`]).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InfoRecord {
+    /// A name, NUL-terminated.
+    pub name: [u8; 32],
+    /// Numbers.
+    pub values: [u64; 8],
+}
+
+/// Kinds of the `info` portal. An index without a record answers `-ENOENT`; the last index answers `-ERANGE`-free
+/// `-EINVAL`, so a caller counts up until then.
+pub mod info {
+    /// Domain `index`: asid, parent, threads, portals, pages, limit, flags (bit 0 alive), generation.
+    pub const DOMAIN: usize = 0;
+    /// Thread `index`: number, home, domain it executes in, priority, state, depth of its invocation stack in bytes,
+    /// what it waits for, pc of its top frame.
+    pub const THREAD: usize = 1;
+    /// Portal `index` (of all): domain, slot, callee, bytes of code, worst-case instructions; name = specification.
+    pub const PORTAL: usize = 2;
+    /// Memory: free pages, all pages, bytes of portal code in use, pool pages in use, resident nucleus bytes,
+    /// discarded boot pages.
+    pub const MEMORY: usize = 3;
+    /// Registered name `index`: owner; name = specification.
+    pub const SERVICE: usize = 4;
+}

@@ -132,6 +132,22 @@ pub(super) fn gate_page(memory: &mut Memory) -> u64 {
             unsafe { pointer::<u32>(page + offset).add(index).write(word) };
         }
     }
-    debug_assert!(PAGE > layout::GATE_THREAD_EXIT);
+    // A thread whose domain died: answer the invoker; without an invoker the call answers at `ra`: end the thread.
+    let dead = [
+        0xf7e0_0513, // li a0, -EOWNERDEAD
+        0x0000_0097, // auipc ra, 0
+        0x0140_8093, // addi ra, ra, 20
+        0x0000_0893, // li a7, RETURN
+        0x0000_0073, // ecall
+        0xc000_1073, // unimp
+        (slot::THREAD_EXIT as u32) << 20 | 17 << 7 | 0x13,
+        0x0000_0073, // ecall
+        0xc000_1073, // unimp
+    ];
+    for (index, word) in dead.into_iter().enumerate() {
+        // SAFETY: within the page that was just allocated.
+        unsafe { pointer::<u32>(page + layout::GATE_DEAD).add(index).write(word) };
+    }
+    debug_assert!(PAGE > layout::GATE_DEAD);
     page
 }

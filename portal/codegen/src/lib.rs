@@ -115,6 +115,8 @@ pub enum Kind<'a> {
     Return,
     /// A slot without a portal.
     Empty,
+    /// A portal whose callee died: answers `-EOWNERDEAD`.
+    Dead,
     /// Interrupts, to the dispatcher.
     Interrupt,
     /// Exceptions, to the VM server.

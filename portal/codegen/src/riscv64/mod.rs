@@ -63,6 +63,7 @@ pub fn generate(
         Kind::FloatPush => float::push(&mut a, name),
         Kind::Return => short::return_stub(&mut a),
         Kind::Empty => short::empty(&mut a),
+        Kind::Dead => short::dead(&mut a),
         Kind::GetAsid => short::get_asid(&mut a),
         Kind::GetThread => short::get_thread(&mut a),
         Kind::HighResolutionTime => short::high_resolution_time(&mut a),

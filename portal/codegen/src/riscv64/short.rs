@@ -23,6 +23,10 @@ pub(super) fn empty(a: &mut Assembler<'_>) {
     answer(a, Errno::NoSys.negated() as i32);
 }
 
+pub(super) fn dead(a: &mut Assembler<'_>) {
+    answer(a, Errno::OwnerDead.negated() as i32);
+}
+
 pub(super) fn get_asid(a: &mut Assembler<'_>) {
     a.ld(T1, DOMAIN, TP);
     a.ld(A0, DOMAIN_ASID, T1);
