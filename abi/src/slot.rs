@@ -209,6 +209,8 @@ pub mod portal_manager {
     pub const DISPATCHER: usize = 128;
     /// Short circuit: end the machine's run through the firmware.
     pub const RESET: usize = 136;
+    /// V on the stack warden's semaphore.
+    pub const WARDEN_V: usize = 137;
     /// First slot of the portals that the portal manager makes for itself.
     pub const OWN: usize = 144;
 }
