@@ -10,20 +10,23 @@ use crate::region::{Kind, Region};
 use crate::server::Server;
 use crate::space::Space;
 
+/// No limit is above this: it must fit into half a word of `memory_info`.
+const MOST_PAGES: u64 = 1 << 28;
+
 impl<M: Memory> Server<M> {
     /// Makes an address space; answers the physical address of its root.
     pub fn space_create(&mut self, asid: usize, limit: u64) -> Result<u64, Errno> {
-        self.create(asid, limit, STACKS + asid as u64 * STACK_AREA)
+        self.create(asid, limit, None)
     }
 
-    /// Makes an address space whose stack area is at this address.
+    /// Makes an address space, whose stack area is this one or the number's own.
     pub(crate) fn create(
         &mut self,
         asid: usize,
         limit: u64,
-        stack_area: u64,
+        stack_area: Option<u64>,
     ) -> Result<u64, Errno> {
-        if asid == 0 || asid >= MAX_DOMAINS {
+        if asid == 0 || asid >= MAX_DOMAINS || limit > MOST_PAGES {
             return Err(Errno::Invalid);
         }
         if self.spaces[asid].root != 0 {
@@ -36,6 +39,7 @@ impl<M: Memory> Server<M> {
         };
         let nucleus = self.spaces[role::VM as usize].root + PAGE / 2;
         self.memory.copy(nucleus, root + PAGE / 2, PAGE / 2);
+        let stack_area = stack_area.unwrap_or(STACKS + asid as u64 * STACK_AREA);
         self.created += 1;
         let generation = self.created;
         self.spaces[asid] = Space {

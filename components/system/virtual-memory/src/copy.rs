@@ -17,7 +17,7 @@ impl<M: Memory> Server<M> {
         if space.core {
             return Err(Errno::PermissionDenied);
         }
-        let root = self.create(child, space.limit, space.stack_area)?;
+        let root = self.create(child, space.limit, Some(space.stack_area))?;
         self.spaces[child].heap = space.heap;
         self.spaces[child].heap_end = space.heap_end;
         self.spaces[child].parent = parent;
