@@ -161,6 +161,17 @@ pub mod vm {
     pub const MEMORY_INFO: usize = 16;
     /// Portal manager only: `gift_prepare(a1 = asid)`: page-table page for given pages; answers the entry's physical address.
     pub const GIFT_PREPARE: usize = 17;
+
+    /// Protection, and access in a call to a pager, as in ELF's `p_flags`: instructions may be fetched.
+    pub const EXECUTE: u64 = 1;
+    /// Protection and access: stores. Never together with [`EXECUTE`].
+    pub const WRITE: u64 = 2;
+    /// Protection and access: loads.
+    pub const READ: u64 = 4;
+    /// Flag of [`crate::slot::VM_SUPPLY`]: the pager loses the page; otherwise both have it.
+    pub const SUPPLY_MOVE: u64 = 1;
+    /// Flag of [`crate::slot::VM_SUPPLY`]: the receiver may write to the page.
+    pub const SUPPLY_WRITE: u64 = 2;
 }
 
 /// Entries of the interrupt dispatcher.
@@ -299,7 +310,7 @@ pub const STANDARD: &[Standard] = &[
         "nmciiwd",
     ),
     standard(slot::VM_PAGER, role::VM, vm::VM_PAGER, "nmdirit"),
-    standard(slot::VM_SUPPLY, role::VM, vm::VM_SUPPLY, "nmdiiii"),
+    standard(slot::VM_SUPPLY, role::VM, vm::VM_SUPPLY, "nmdiiiit"),
     standard(
         slot::DOMAIN_KILL,
         role::PORTAL_MANAGER,
