@@ -20,3 +20,4 @@ pub mod log;
 pub mod object;
 pub mod semaphore;
 pub mod slot;
+pub mod thread_state;
