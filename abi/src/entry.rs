@@ -46,26 +46,33 @@ pub mod scheduler {
     pub const SPURIOUS: usize = 7;
     /// `sem_alloc(current, value, owner domain)`: answers the index.
     pub const SEM_ALLOC: usize = 8;
-    /// `sem_free(current, semaphore)`: waiting threads get `-EINVAL`.
+    /// `sem_free(current, semaphore)`: waiting threads get `-EINVAL`, a few at each call so that the time with
+    /// interrupts off is bounded; answers 0 when done, 1 when it must be called again.
     pub const SEM_FREE: usize = 9;
-    /// `thread_add(current, thread, priority, home domain, quantum and budget in microseconds (high and low 32 bits))`.
+    /// `thread_add(current, thread, priority, home domain, quantum and budget in microseconds (high and low 32 bits))`:
+    /// the thread is ready. A quantum of 0 is the scheduler's own choice. With a budget, which only the
+    /// deadline scheduler knows, the high half is the period.
     pub const THREAD_ADD: usize = 10;
     /// `thread_exit(current)`.
     pub const THREAD_EXIT: usize = 11;
     /// `thread_stop(current, thread)`: take a thread other than the caller off every queue and keep it off;
     /// answers 1 if it was waiting (its call is to be answered with an error), 0 if it was ready.
     pub const THREAD_STOP: usize = 12;
-    /// `thread_continue(current, thread, result)`: undo a stop; the thread is ready.
+    /// `thread_continue(current, thread, result)`: undo a stop; the thread is ready and its call answers `result`,
+    /// or what it was to answer before the stop if that is [`KEEP_RESULT`].
     pub const THREAD_CONTINUE: usize = 13;
+    /// Result that leaves a stopped thread's own result as it is.
+    pub const KEEP_RESULT: i64 = i64::MIN;
     /// `thread_remove(current, thread)`: forget a stopped thread.
     pub const THREAD_REMOVE: usize = 14;
     /// `stack_wait(current, domain)`: the domain's stack queue is empty.
     pub const STACK_WAIT: usize = 15;
-    /// `stack_free(current, domain)`: a stack came back and threads wait.
+    /// `stack_free(current, domain, result)`: a stack came back and threads wait; the caller goes on with `result`.
     pub const STACK_FREE: usize = 16;
     /// `thread_priority(current, priority)`.
     pub const THREAD_PRIORITY: usize = 17;
-    /// `thread_info(current, thread)`: answers priority in bits 7..0, state in bits 15..8, what it waits for above.
+    /// `thread_info(current, thread)`: answers priority in bits 7..0, state
+    /// ([`crate::thread_state`]) in bits 15..8, what it waits for (semaphore or domain) above.
     pub const THREAD_INFO: usize = 18;
     /// `thread_kill_self(current)`: as `thread_exit`, when the portal manager has ended the caller's thread.
     pub const THREAD_END: usize = 19;
