@@ -1,12 +1,10 @@
 /* What compiled C++ calls without exceptions: operators new and delete, and an end for pure virtual calls.
    Written in C under the mangled names, so that the SDK needs no C++ compiler. */
-#include <string.h>
-
 #include "internal.h"
 
 static void *allocate(size_t bytes, size_t alignment)
 {
-	void *memory = alignment > _Alignof(max_align_t) ? memalign(alignment, bytes) : malloc(bytes ? bytes : 1);
+	void *memory = alignment > _Alignof(max_align_t) ? aligned_alloc(alignment, bytes) : malloc(bytes ? bytes : 1);
 	if (!memory) {
 		fprintf(stderr, "operator new: no memory for %zu bytes; raise the component's memory limit\n", bytes);
 		abort();
