@@ -1,8 +1,9 @@
 //! The name server: which portal a name means, and who may offer or open it.
 //!
-//! Only the portal manager calls `bind`, `lookup` and `unbind`, and only init calls `allow`; these portals are
-//! given to them by the portal manager when the name server registers the names. Everyone may call `grant` and
-//! `delegate`, which act on what the caller itself was delegated.
+//! Only the portal manager may call `bind`, `lookup` and `unbind`, and only init `allow`: the invoking domain
+//! arrives as first argument (letter `d`) and the server checks it. The portal manager serves these names itself
+//! from the registrations of the component with the name server's role. Everyone may call `grant` and `delegate`,
+//! which act on what the caller itself was delegated.
 
 use crate::Service;
 
@@ -10,14 +11,14 @@ use crate::Service;
 pub const BIND: Service = Service {
     c_name: "NAME_BIND",
     name: "/name-server/bind",
-    specification: "nmcrii",
+    specification: "nmdrii",
     meaning: "portal manager only: (name, portal id, owner's domain); answers 0, -EACCES, -EEXIST, -EMFILE, -ENFILE",
 };
 /// Find: `lookup(a1 = name, a2 = client's domain)`.
 pub const LOOKUP: Service = Service {
     c_name: "NAME_LOOKUP",
     name: "/name-server/lookup",
-    specification: "nmcri",
+    specification: "nmdri",
     meaning:
         "portal manager only: (name, client's domain); answers the portal id, -EACCES or -ENOENT",
 };
@@ -25,14 +26,14 @@ pub const LOOKUP: Service = Service {
 pub const UNBIND: Service = Service {
     c_name: "NAME_UNBIND",
     name: "/name-server/unbind",
-    specification: "nmci",
+    specification: "nmdi",
     meaning: "portal manager only: (domain): forget its names, rules and delegations; answers how many names",
 };
 /// First rules of a component: `allow(a1 = domain, a2 = component's name, a3 = rules)`, see [`RULES`].
 pub const ALLOW: Service = Service {
     c_name: "NAME_ALLOW",
     name: "/name-server/allow",
-    specification: "nmcirr",
+    specification: "nmdirr",
     meaning: "init only: (domain, component's name, rules of the system description); answers 0 or -EINVAL",
 };
 /// One more rule for a component: `grant(a0 = caller, a1 = domain, a2 = rule)`, within the caller's subtrees.
