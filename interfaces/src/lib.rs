@@ -3,7 +3,7 @@
 //! One module per service. A client opens [`Service::name`] and calls the portal with the arguments that the
 //! constant's documentation names; a server registers the name with [`Service::specification`]. [`header`]
 //! renders the same for C (`sdk/c/include/pebble/services.h`) and as `docs/reference/services.md`.
-#![no_std]
+#![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
 pub mod clock;

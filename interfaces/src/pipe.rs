@@ -1,6 +1,6 @@
 //! Pipes: bytes from one domain to another, in order, with a bounded buffer between.
 //!
-//! `create` answers a pipe's number; its two ends are the services `/pipe/NUMBER/...` (see [`end_name`]). Only the
+//! `create` answers a pipe's number; its two ends are the services `/pipe/NUMBER/...` (see [`EndName`]). Only the
 //! domain that made the pipe and the peer it named may use them, whoever else opens the names.
 
 use crate::Service;
@@ -60,11 +60,41 @@ pub const READING_END: usize = 0;
 /// [`Operation::Close`]: the end to close.
 pub const WRITING_END: usize = 1;
 
-/// Writes the name of one service of pipe `number`, such as `/pipe/3/read`.
-pub fn end_name(
-    out: &mut dyn core::fmt::Write,
-    number: usize,
-    operation: Operation,
-) -> core::fmt::Result {
-    write!(out, "/pipe/{number}/{}", operation.word())
+/// Name of one service of a pipe, such as `/pipe/3/read`.
+#[derive(Clone, Copy, Debug)]
+pub struct EndName {
+    bytes: [u8; 16],
+    length: usize,
+}
+
+const _: () = assert!(PIPES <= 10, "one digit");
+
+impl EndName {
+    /// The name for pipe `number`, which is below [`PIPES`].
+    pub fn new(number: usize, operation: Operation) -> Self {
+        let mut bytes = [0; 16];
+        let mut length = 0;
+        let digit = [b'0' + (number % PIPES) as u8];
+        for part in [b"/pipe/", &digit[..], b"/", operation.word().as_bytes()] {
+            bytes[length..length + part.len()].copy_from_slice(part);
+            length += part.len();
+        }
+        EndName { bytes, length }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.bytes[..self.length]).unwrap_or("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_ends() {
+        assert_eq!(EndName::new(3, Operation::Read).as_str(), "/pipe/3/read");
+        assert_eq!(EndName::new(0, Operation::Close).as_str(), "/pipe/0/close");
+    }
 }

@@ -92,58 +92,63 @@ pub fn read(buffer: &mut [u8]) -> Result<usize, Error> {
 /// Bytes of a line that are collected; a longer line goes out in parts.
 const LINE: usize = 512;
 
-/// A line not yet ended. Aligned, so that one window shows it.
+/// A line not yet ended. Aligned, so that one window shows it. All zero at first, so that it costs no image.
 #[repr(align(512))]
 struct Line {
     bytes: [u8; LINE],
     used: usize,
-    stream: Stream,
 }
 
 impl Line {
-    const fn new(stream: Stream) -> Self {
+    const fn new() -> Self {
         Line {
             bytes: [0; LINE],
             used: 0,
-            stream,
         }
     }
 
-    fn flush(&mut self) {
+    fn flush(&mut self, stream: Stream) {
         // Like `printf` to a closed descriptor: output that cannot go out is lost, the program goes on.
-        let _ = console_write(self.stream, &self.bytes[..self.used]);
+        let _ = console_write(stream, &self.bytes[..self.used]);
         self.used = 0;
     }
 }
 
-impl Write for Line {
+/// Formatted text on its way through a line to a stream.
+struct Writer<'a>(&'a mut Line, Stream);
+
+impl Write for Writer<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        let Writer(line, stream) = self;
         for byte in text.bytes() {
-            self.bytes[self.used] = byte;
-            self.used += 1;
-            if byte == b'\n' || self.used == LINE {
-                self.flush();
+            line.bytes[line.used] = byte;
+            line.used += 1;
+            if byte == b'\n' || line.used == LINE {
+                line.flush(*stream);
             }
         }
         Ok(())
     }
 }
 
-static LINES: [Mutex<Line>; 3] = [
-    Mutex::new(Line::new(Stream::Output)),
-    Mutex::new(Line::new(Stream::Error)),
-    Mutex::new(Line::new(Stream::Log)),
-];
+const STREAMS: [Stream; 3] = [Stream::Output, Stream::Error, Stream::Log];
+static LINES: [Mutex<Line>; 3] = [const { Mutex::new(Line::new()) }; 3];
 
 /// What `print!`, `eprint!` and `log!` call.
 pub fn print(stream: Stream, arguments: fmt::Arguments<'_>) {
-    // A `Line` takes everything; a failing `Display` of the caller ends the text early, as in `std`.
-    let _ = LINES[stream as usize].lock().write_fmt(arguments);
+    let mut line = LINES[stream as usize].lock();
+    // A `Writer` takes everything; a failing `Display` of the caller ends the text early, as in `std`.
+    let _ = Writer(&mut line, stream).write_fmt(arguments);
 }
 
 /// Sends lines that have not ended: prompts.
 pub fn flush() {
-    LINES.iter().for_each(|line| line.lock().flush());
+    for stream in STREAMS {
+        let mut line = LINES[stream as usize].lock();
+        if line.used > 0 {
+            line.flush(stream);
+        }
+    }
 }
 
 /// Runs `function` while no other thread is in the middle of a line.
@@ -155,9 +160,9 @@ pub(crate) fn while_locked<T>(function: impl FnOnce() -> T) -> T {
 /// A panic's message: without locks, which the panicking thread may hold.
 #[cfg(target_os = "none")]
 pub(crate) fn last_words(arguments: fmt::Arguments<'_>) {
-    let mut line = Line::new(Stream::Error);
-    let _ = line.write_fmt(arguments);
-    line.flush();
+    let mut line = Line::new();
+    let _ = Writer(&mut line, Stream::Error).write_fmt(arguments);
+    line.flush(Stream::Error);
 }
 
 /// Formatted text to standard output.
@@ -201,12 +206,13 @@ mod tests {
 
     #[test]
     fn a_line_is_sent_when_it_ends() {
-        let mut line = Line::new(Stream::Output);
-        line.write_str("no end").unwrap();
-        assert_eq!(line.used, 6);
-        line.write_str(" yet\nnext").unwrap();
-        assert_eq!(&line.bytes[..line.used], b"next");
-        line.write_str(&"x".repeat(LINE)).unwrap();
-        assert_eq!(line.used, 4);
+        let mut line = Line::new();
+        let mut write = |text: &str| {
+            Writer(&mut line, Stream::Output).write_str(text).unwrap();
+            line.bytes[..line.used].to_vec()
+        };
+        assert_eq!(write("no end"), b"no end");
+        assert_eq!(write(" yet\nnext"), b"next");
+        assert_eq!(write(&"x".repeat(LINE)), b"xxxx");
     }
 }

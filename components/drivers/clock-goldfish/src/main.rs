@@ -22,7 +22,12 @@ static OFFSET: Mutex<u64> = Mutex::new(0);
 fn run() -> Result<(), Error> {
     synchronize()?;
     let service = clock::SYNCHRONIZE;
-    pebble::portal_register(service.name, service.specification, 0, entry as *const () as Entry)?;
+    pebble::portal_register(
+        service.name,
+        service.specification,
+        0,
+        entry as *const () as Entry,
+    )?;
     pebble::serve()
 }
 
@@ -34,7 +39,14 @@ fn synchronize() -> Result<u64, Error> {
     let mut offset = OFFSET.lock();
     let now = device_time();
     let corrected = correction(now, pebble::time_of_day(), *offset);
-    answer(invoke_portal(driver::TIME_OFFSET, corrected as usize, 0, 0, 0, 0))?;
+    answer(invoke_portal(
+        driver::TIME_OFFSET,
+        corrected as usize,
+        0,
+        0,
+        0,
+        0,
+    ))?;
     *offset = corrected;
     Ok(now)
 }

@@ -57,7 +57,10 @@ mod tests {
         let mut both = wire(OUTPUT, &all);
         both.extend(wire(ERROR, b"x\x10"));
         let found = unframe(&both);
-        assert_eq!(found[..256], all.iter().map(|&byte| (OUTPUT, byte)).collect::<Vec<_>>()[..]);
+        assert_eq!(
+            found[..256],
+            all.iter().map(|&byte| (OUTPUT, byte)).collect::<Vec<_>>()[..]
+        );
         assert_eq!(found[256..], [(ERROR, b'x'), (ERROR, ESCAPE)]);
     }
 }

@@ -29,7 +29,12 @@ pub struct Input<const READERS: usize> {
 impl<const READERS: usize> Input<READERS> {
     /// Nothing has arrived, nobody waits.
     pub const fn new() -> Self {
-        Input { bytes: [0; CAPACITY], first: 0, count: 0, waiting: 0 }
+        Input {
+            bytes: [0; CAPACITY],
+            first: 0,
+            count: 0,
+            waiting: 0,
+        }
     }
 
     /// A byte has arrived.
@@ -104,7 +109,10 @@ mod tests {
                 input.push((round % 200) as u8 + 10 + byte);
             }
             let first = (round % 200) as u8 + 10;
-            assert_eq!(take(&mut input, 3), (Taken::Bytes(3), vec![first, first + 1, first + 2]));
+            assert_eq!(
+                take(&mut input, 3),
+                (Taken::Bytes(3), vec![first, first + 1, first + 2])
+            );
             assert_eq!(take(&mut input, 100).0, Taken::Bytes(4));
         }
     }
@@ -121,7 +129,9 @@ mod tests {
     #[test]
     fn the_end_of_input_is_told_once() {
         let mut input = Input::<1>::new();
-        [b'a', END, b'b'].into_iter().for_each(|byte| input.push(byte));
+        [b'a', END, b'b']
+            .into_iter()
+            .for_each(|byte| input.push(byte));
         assert_eq!(take(&mut input, 10), (Taken::Bytes(1), vec![b'a']));
         assert_eq!(take(&mut input, 10).0, Taken::End);
         assert_eq!(take(&mut input, 10), (Taken::Bytes(1), vec![b'b']));

@@ -28,7 +28,14 @@ static INPUT: Mutex<Input<READERS>> = Mutex::new(Input::new());
 
 fn run() -> Result<(), Error> {
     uart::start();
-    let interrupt = answer(invoke_portal(driver::INTERRUPT_SEMAPHORE, INTERRUPT, 0, 0, 0, 0))?;
+    let interrupt = answer(invoke_portal(
+        driver::INTERRUPT_SEMAPHORE,
+        INTERRUPT,
+        0,
+        0,
+        0,
+        0,
+    ))?;
     let arrived = pebble::sem_create(0)?;
     pebble::stack_add(MORE_STACKS)?;
     for (service, channel) in [
@@ -68,7 +75,8 @@ unsafe extern "C" fn write(channel: usize, buffer: usize, length: usize) -> isiz
     }
     // SAFETY: the window shows this page until the call returns, and the check above keeps within it. The caller may
     // change the bytes meanwhile, so each is read once.
-    let bytes = (0..length).map(|index| unsafe { (buffer as *const u8).add(index).read_volatile() });
+    let bytes =
+        (0..length).map(|index| unsafe { (buffer as *const u8).add(index).read_volatile() });
     let output = OUTPUT.lock();
     for part in framing::frame(channel as u8, bytes) {
         match part {
@@ -90,13 +98,21 @@ unsafe extern "C" fn read(arrived: usize, buffer: usize, length: usize) -> isize
     if length == 0 || length > console::MOST - buffer % console::MOST {
         return Errno::Invalid.negated();
     }
-    code(read_into(arrived, |index, byte| {
-        // SAFETY: as for `write`; `read_into` stays below `length`.
-        unsafe { (buffer as *mut u8).add(index).write_volatile(byte) }
-    }, length))
+    code(read_into(
+        arrived,
+        |index, byte| {
+            // SAFETY: as for `write`; `read_into` stays below `length`.
+            unsafe { (buffer as *mut u8).add(index).write_volatile(byte) }
+        },
+        length,
+    ))
 }
 
-fn read_into(arrived: usize, mut put: impl FnMut(usize, u8), length: usize) -> Result<usize, Error> {
+fn read_into(
+    arrived: usize,
+    mut put: impl FnMut(usize, u8),
+    length: usize,
+) -> Result<usize, Error> {
     loop {
         match INPUT.lock().take(length, &mut put) {
             Taken::Bytes(count) => return Ok(count),

@@ -31,16 +31,16 @@
 #define PAGER_SHARED_SPECIFICATION "nmciiii"
 /* portal manager only: (name, portal id, owner's domain); answers 0, -EACCES, -EEXIST, -EMFILE, -ENFILE */
 #define NAME_BIND "/name-server/bind"
-#define NAME_BIND_SPECIFICATION "nmcrii"
+#define NAME_BIND_SPECIFICATION "nmdrii"
 /* portal manager only: (name, client's domain); answers the portal id, -EACCES or -ENOENT */
 #define NAME_LOOKUP "/name-server/lookup"
-#define NAME_LOOKUP_SPECIFICATION "nmcri"
+#define NAME_LOOKUP_SPECIFICATION "nmdri"
 /* portal manager only: (domain): forget its names, rules and delegations; answers how many names */
 #define NAME_UNBIND "/name-server/unbind"
-#define NAME_UNBIND_SPECIFICATION "nmci"
+#define NAME_UNBIND_SPECIFICATION "nmdi"
 /* init only: (domain, component's name, rules of the system description); answers 0 or -EINVAL */
 #define NAME_ALLOW "/name-server/allow"
-#define NAME_ALLOW_SPECIFICATION "nmcirr"
+#define NAME_ALLOW_SPECIFICATION "nmdirr"
 /* (domain, rule): give a rule within a subtree that was delegated to the caller; answers 0 or -EACCES */
 #define NAME_GRANT "/name-server/grant"
 #define NAME_GRANT_SPECIFICATION "nmdir"
