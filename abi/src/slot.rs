@@ -60,6 +60,8 @@ pub const PORTAL_CREATE_CHILD: usize = 47;
 /// Portal manager: `portal_notify(a1 = function)`.
 pub const PORTAL_NOTIFY: usize = 48;
 /// Portal manager: `stack_add(a1 = stack slot, a2 = thread pointer)`: put a stack into the domain's stack queue.
+/// The stack's thread-local block lies between the thread pointer and the top of the slot, so the stack pointer
+/// on entry is the thread pointer rounded down to 16; with a thread pointer of 0 it is the top of the slot.
 pub const STACK_ADD: usize = 49;
 /// Portal manager: `portal_close(a1 = slot)`.
 pub const PORTAL_CLOSE: usize = 50;
