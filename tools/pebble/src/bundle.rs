@@ -133,6 +133,9 @@ fn write_rules(bytes: &mut Bytes, grants: &Grants) -> u64 {
     for pattern in &grants.register {
         bytes.text(&format!("+register {pattern}"));
     }
+    for pattern in &grants.decide {
+        bytes.text(&format!("+decide {pattern}"));
+    }
     bytes.text("");
     start
 }
@@ -167,6 +170,7 @@ mod tests {
             memory_pages: 99,
             open: vec!["/console/*".into()],
             register: vec!["/echo".into()],
+            decide: vec!["/echo".into()],
             quantum: 10,
             budget: 3,
         };
@@ -226,8 +230,8 @@ mod tests {
         assert_eq!(strings(&bytes, args, 2), ["echo", "two words"]);
         let rules = number(&bytes, record + offset_of!(Record, rules));
         assert_eq!(
-            strings(&bytes, rules, 3),
-            ["+open /console/*", "+register /echo", ""]
+            strings(&bytes, rules, 4),
+            ["+open /console/*", "+register /echo", "+decide /echo", ""]
         );
         assert_eq!(
             number(&bytes, record + offset_of!(Record, device)),

@@ -119,8 +119,6 @@ fn add_program(
     let source = source::classify(repository, path)?;
     let absolute = path.canonicalize()?;
     let name = program_name(&absolute, &source, system);
-    let mut args = vec![name.clone()];
-    args.extend(options.arguments.iter().cloned());
     let shell = system.shell.clone();
     system
         .components
@@ -131,7 +129,8 @@ fn add_program(
         role: pebble_abi::object::role::ORDINARY,
         start: true,
         critical: false,
-        args,
+        // The start code of both SDKs puts the component's name before these.
+        args: options.arguments.clone(),
         grants: system.program.clone(),
         devices: Vec::new(),
         line: 0,

@@ -128,6 +128,7 @@ fn program(checker: &mut Checker<'_>, raw: &Option<Program>, quantum: u32) -> Gr
             memory_pages: PROGRAM_PAGES,
             open: Vec::new(),
             register: Vec::new(),
+            decide: Vec::new(),
             quantum,
             budget: 0,
         };
@@ -137,6 +138,7 @@ fn program(checker: &mut Checker<'_>, raw: &Option<Program>, quantum: u32) -> Gr
         memory_pages: checker.pages(&raw.memory, PROGRAM_PAGES),
         open: checker.patterns(&raw.open),
         register: checker.patterns(&raw.register),
+        decide: checker.patterns(&raw.decide),
         quantum: raw
             .quantum
             .as_ref()
@@ -170,6 +172,7 @@ fn component(checker: &mut Checker<'_>, entry: &Spanned<Entry>, quantum: u32) ->
             memory_pages: checker.pages(&raw.memory, DEFAULT_PAGES),
             open: checker.patterns(&raw.open),
             register: checker.patterns(&raw.register),
+            decide: checker.patterns(&raw.decide),
             quantum: raw
                 .quantum
                 .as_ref()

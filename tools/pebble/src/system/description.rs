@@ -35,6 +35,8 @@ pub struct Program {
     pub open: Vec<Spanned<String>>,
     #[serde(default)]
     pub register: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub decide: Vec<Spanned<String>>,
     #[serde(alias = "period")]
     pub quantum: Option<Spanned<u32>>,
     pub budget: Option<Spanned<u32>>,
@@ -59,6 +61,8 @@ pub struct Entry {
     pub open: Vec<Spanned<String>>,
     #[serde(default)]
     pub register: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub decide: Vec<Spanned<String>>,
     #[serde(default)]
     pub devices: Vec<Spanned<DeviceEntry>>,
     #[serde(alias = "period")]

@@ -26,6 +26,8 @@ pub struct Grants {
     pub open: Vec<String>,
     /// Names that it may register.
     pub register: Vec<String>,
+    /// Names about which it may give rules to others.
+    pub decide: Vec<String>,
     /// Quantum or period in microseconds.
     pub quantum: u32,
     /// Budget in each period in microseconds; 0 for best effort.

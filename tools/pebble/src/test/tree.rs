@@ -20,6 +20,8 @@ pub struct Member {
     pub folder: PathBuf,
     /// Folders of the crates that it depends on by path, relative to the checkout.
     pub dependencies: Vec<PathBuf>,
+    /// It has a `main`: it becomes an image or a command.
+    pub binary: bool,
 }
 
 #[derive(Deserialize)]
@@ -77,6 +79,7 @@ pub fn members(repository: &Repository) -> Result<Vec<Member>> {
             continue;
         };
         let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+        let binary = repository.path(&folder).join("src/main.rs").is_file();
         let paths = manifest
             .dependencies
             .values()
@@ -89,6 +92,7 @@ pub fn members(repository: &Repository) -> Result<Vec<Member>> {
             name: package.name,
             folder,
             dependencies,
+            binary,
         });
     }
     Ok(members)
@@ -101,12 +105,7 @@ pub fn binaries(repository: &Repository) -> Vec<Member> {
         .filter(|member| {
             !member.folder.starts_with("tools") && !member.folder.starts_with("sdk/templates")
         })
-        .filter(|member| {
-            repository
-                .path(&member.folder)
-                .join("src/main.rs")
-                .is_file()
-        })
+        .filter(|member| member.binary)
         .collect()
 }
 

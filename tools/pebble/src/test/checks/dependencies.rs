@@ -7,8 +7,8 @@ use anyhow::Result;
 use super::none;
 use crate::test::tree::Member;
 
-/// Which folders a crate of a folder may depend on. The first match counts; a crate may always depend on parts of
-/// its own component's folder.
+/// Which folders a crate of a folder may depend on. The first match counts. A component never depends on another, but
+/// may on parts of its own folder and on libraries beside it that are no components (they have no `main`).
 const ALLOWED: &[(&str, &[&str])] = &[
     ("abi", &[]),
     // The verifier shares nothing with what it checks.
@@ -37,10 +37,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// Every dependency by path is allowed.
 pub fn check(members: &[Member]) -> Result<()> {
-    none(members.iter().flat_map(complaints).collect())
+    let library = |folder: &Path| {
+        let found = members.iter().find(|member| member.folder == folder);
+        found.is_some_and(|member| !member.binary)
+    };
+    none(
+        members
+            .iter()
+            .flat_map(|member| complaints(member, &library))
+            .collect(),
+    )
 }
 
-fn complaints(member: &Member) -> Vec<String> {
+fn complaints(member: &Member, library: &dyn Fn(&Path) -> bool) -> Vec<String> {
     let rule = ALLOWED
         .iter()
         .find(|(folder, _)| member.folder.starts_with(folder));
@@ -51,8 +60,10 @@ fn complaints(member: &Member) -> Vec<String> {
         )];
     };
     let forbidden = member.dependencies.iter().filter(|dependency| {
-        let own = own_folder(&member.folder) == own_folder(dependency)
-            && member.folder.starts_with("components");
+        let component =
+            member.folder.starts_with("components") && dependency.starts_with("components");
+        let own = component
+            && (own_folder(&member.folder) == own_folder(dependency) || library(dependency));
         !own && !allowed.iter().any(|folder| dependency.starts_with(folder))
     });
     forbidden
@@ -81,11 +92,19 @@ mod tests {
     use super::*;
 
     fn member(folder: &str, dependency: &str) -> Vec<Member> {
-        vec![Member {
+        let library = Member {
+            name: "y".into(),
+            folder: "components/system/scheduling".into(),
+            dependencies: vec![],
+            binary: false,
+        };
+        let member = Member {
             name: "x".into(),
             folder: folder.into(),
             dependencies: vec![dependency.into()],
-        }]
+            binary: true,
+        };
+        vec![library, member]
     }
 
     #[test]
@@ -108,6 +127,7 @@ mod tests {
             ("components/system/vm", "components/system/idle"),
             ("sdk/rust", "components/services/pipe"),
             ("components/services/pipe", "tools/pebble"),
+            ("sdk/rust", "components/system/scheduling"),
             ("elsewhere/x", "abi"),
         ] {
             assert!(
