@@ -30,8 +30,15 @@ pub fn write_header(out: &mut dyn Write) -> fmt::Result {
     for (name, value) in ADDRESSES {
         writeln!(out, "#define PEBBLE_{name} PEBBLE_UL({value:#x})")?;
     }
-    writeln!(out, "\n/* Offsets in the page at PEBBLE_START_INFO, which begins with PEBBLE_START_MAGIC. */")?;
-    writeln!(out, "#define PEBBLE_START_MAGIC PEBBLE_UL({:#x})", object::START_MAGIC)?;
+    writeln!(
+        out,
+        "\n/* Offsets in the page at PEBBLE_START_INFO, which begins with PEBBLE_START_MAGIC. */"
+    )?;
+    writeln!(
+        out,
+        "#define PEBBLE_START_MAGIC PEBBLE_UL({:#x})",
+        object::START_MAGIC
+    )?;
     for (name, offset) in START_INFO {
         writeln!(out, "#define PEBBLE_START_{name} {offset}")?;
     }

@@ -41,9 +41,9 @@ pub fn memory_info(asid: usize) -> isize {
 pub fn sem_alloc(value: usize, owner: usize) -> isize {
     scheduler_call(scheduler::SEM_ALLOC, value, owner, 0, 0)
 }
-/// Ends a semaphore.
-pub fn sem_free(index: usize) -> isize {
-    scheduler_call(scheduler::SEM_FREE, index, 0, 0, 0)
+/// Ends a semaphore: the scheduler wakes its waiting threads a few at a time.
+pub fn sem_free(index: usize) {
+    while scheduler_call(scheduler::SEM_FREE, index, 0, 0, 0) == 1 {}
 }
 /// Makes a new thread known and ready.
 pub fn thread_add(thread: usize, priority: usize, home: usize, shares: usize) -> isize {

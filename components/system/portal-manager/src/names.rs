@@ -3,6 +3,7 @@
 use pebble_abi::errno::Errno;
 use pebble_abi::object::role;
 use pebble_abi::slot::{portal_manager as own, FIRST_DYNAMIC, NAMELEN};
+use pebble_interfaces::{self as interface, name_server};
 use pebble_portal_spec::Specification;
 use pebble_server::invoke;
 
@@ -20,12 +21,14 @@ const MAX_OF_DOMAIN: usize = 64;
 const BIND: usize = own::OWN;
 const LOOKUP: usize = own::OWN + 1;
 const UNBIND: usize = own::OWN + 2;
-/// Names by which the name server offers itself to the portal manager.
-const ENTRIES: [(&[u8], usize, &[u8]); 3] = [
-    (b"/names/bind", BIND, b"nmcrii"),
-    (b"/names/lookup", LOOKUP, b"nmcri"),
-    (b"/names/unbind", UNBIND, b"nmci"),
+/// What the portal manager itself calls of the name server.
+const CALLED: [(&interface::Service, usize); 3] = [
+    (&name_server::BIND, BIND),
+    (&name_server::LOOKUP, LOOKUP),
+    (&name_server::UNBIND, UNBIND),
 ];
+/// Names under here are the name server's own: it cannot be asked about them before it is known.
+const RESERVED: &[u8] = b"/name-server/";
 
 /// A portal that a server offers.
 #[derive(Clone, Copy, Debug)]
@@ -41,39 +44,55 @@ pub struct Service {
 }
 
 /// All registrations; the index is what the name server binds a name to.
-pub struct Services([Option<Service>; MAX_SERVICES]);
+pub struct Services {
+    offered: [Option<Service>; MAX_SERVICES],
+    /// The name server's own names, with their registrations.
+    reserved: [Option<([u8; NAMELEN], usize)>; 8],
+}
 
 impl Services {
     /// None.
     pub const fn new() -> Self {
-        Services([const { None }; MAX_SERVICES])
+        Services {
+            offered: [const { None }; MAX_SERVICES],
+            reserved: [const { None }; 8],
+        }
     }
 
     /// The registration with this index.
     pub fn get(&self, index: usize) -> Option<&Service> {
-        self.0.get(index)?.as_ref()
+        self.offered.get(index)?.as_ref()
     }
 
     fn add(&mut self, service: Service) -> Result<usize, Errno> {
         let of_owner = self
-            .0
+            .offered
             .iter()
             .flatten()
             .filter(|other| other.owner == service.owner)
             .count();
-        let free = self.0.iter().position(Option::is_none);
+        let free = self.offered.iter().position(Option::is_none);
         match free {
             Some(index) if of_owner < MAX_OF_DOMAIN => {
-                self.0[index] = Some(service);
+                self.offered[index] = Some(service);
                 Ok(index)
             }
             _ => Err(Errno::TableFull),
         }
     }
 
+    /// The registration of one of the name server's own names.
+    fn reserved(&self, name: &[u8; NAMELEN]) -> Option<usize> {
+        self.reserved
+            .iter()
+            .flatten()
+            .find(|(reserved, _)| reserved == name)
+            .map(|&(_, index)| index)
+    }
+
     /// Forgets what `owner` offered.
     pub fn forget(&mut self, owner: usize) {
-        self.0
+        self.offered
             .iter_mut()
             .filter(|s| s.is_some_and(|s| s.owner as usize == owner))
             .for_each(|s| *s = None);
@@ -119,29 +138,10 @@ pub fn register(
     };
     let name_server = STATE.with(|state| {
         state.alive(owner)?;
-        if state.domains[owner].description.role == role::NAME_SERVER {
-            if let Some(&(_, slot, wanted)) = ENTRIES.iter().find(|e| e.0 == &name[..name_length]) {
-                if text != wanted {
-                    return Err(Errno::Invalid);
-                }
-                let action = Action::Call {
-                    target: owner as u16,
-                    entry,
-                    constant,
-                };
-                let empty = state.empty();
-                let objects = state.objects();
-                if let Some(old) =
-                    state
-                        .tables
-                        .remove(objects, role::PORTAL_MANAGER as usize, slot, empty)
-                {
-                    state.code.free(old.code);
-                }
-                state.put(role::PORTAL_MANAGER as usize, slot, wanted, action)?;
-                state.name_server = owner;
-                return Ok(None);
-            }
+        if name.starts_with(RESERVED) {
+            return state
+                .reserve(name, &name[..name_length], service)
+                .map(|()| None);
         }
         state
             .services
@@ -158,7 +158,7 @@ pub fn register(
         invoke(BIND, name.0.as_ptr() as usize, index, owner, 0, 0)
     };
     if answer < 0 {
-        STATE.with(|state| state.services.0[index] = None);
+        STATE.with(|state| state.services.offered[index] = None);
     }
     Ok(answer)
 }
@@ -169,8 +169,13 @@ pub fn open(client: usize, name: usize) -> Result<isize, Errno> {
     if STATE.with(|state| state.name_server) == 0 {
         return Err(Errno::Again);
     }
+    let reserved = STATE.with(|state| state.services.reserved(&name));
     let name = Name(name);
-    let index = invoke(LOOKUP, name.0.as_ptr() as usize, client, 0, 0, 0);
+    let index = match reserved {
+        // Everyone may open them: the name server checks its callers itself.
+        Some(index) => index as isize,
+        None => invoke(LOOKUP, name.0.as_ptr() as usize, client, 0, 0, 0),
+    };
     if index < 0 {
         return Ok(index);
     }
@@ -221,6 +226,43 @@ pub fn forget(owner: usize) {
 }
 
 impl State {
+    /// Takes one of the name server's own names.
+    fn reserve(&mut self, name: [u8; NAMELEN], text: &[u8], service: Service) -> Result<(), Errno> {
+        let owner = service.owner as usize;
+        if self.domains[owner].description.role != role::NAME_SERVER {
+            return Err(Errno::Access);
+        }
+        let manager = role::PORTAL_MANAGER as usize;
+        if let Some(&(called, slot)) = CALLED
+            .iter()
+            .find(|(called, _)| called.name.as_bytes() == text)
+        {
+            if service.text.as_bytes() != called.specification.as_bytes() {
+                return Err(Errno::Invalid);
+            }
+            let (objects, empty) = (self.objects(), self.empty());
+            if let Some(old) = self.tables.remove(objects, manager, slot, empty) {
+                self.retire(old.code);
+            }
+            let action = Action::Call {
+                target: service.owner,
+                entry: service.entry,
+                constant: service.constant,
+            };
+            self.put(manager, slot, service.text.as_bytes(), action)?;
+            if slot == LOOKUP {
+                self.name_server = owner;
+            }
+        }
+        let index = self.services.add(service)?;
+        let places = &mut self.services.reserved;
+        let place = places
+            .iter()
+            .position(|place| place.is_none_or(|(taken, _)| taken == name));
+        places[place.ok_or(Errno::TableFull)?] = Some((name, index));
+        Ok(())
+    }
+
     /// The first free slots for portals that are given out.
     pub fn free_slots(&self, domain: usize, count: usize) -> Result<usize, Errno> {
         let first = match domain as u32 {
