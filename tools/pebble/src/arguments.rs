@@ -58,9 +58,6 @@ pub struct Run {
     /// QEMU accelerator, passed on as it is.
     #[arg(long, value_name = "NAME")]
     pub accel: Option<String>,
-    /// Use the images of the last build as they are (the test runner builds once).
-    #[arg(long, hide = true)]
-    pub prebuilt: bool,
     /// The program's arguments.
     #[arg(last = true, value_name = "ARG")]
     pub arguments: Vec<String>,

@@ -1,11 +1,13 @@
 //! From sources to images: the nucleus, the components of a system, and a program.
 //!
-//! `source` decides what a path is, `cargo` builds Rust, `c` builds C and C++, `stamp` remembers what was built.
+//! `source` decides what a path is, `cargo` builds Rust, `c` builds C and C++, `strip` keeps
+//! what is loaded.
 
 pub mod c;
 pub mod cargo;
 mod images;
 pub mod source;
+mod strip;
 
 use std::path::PathBuf;
 
@@ -27,9 +29,11 @@ pub fn load_system(repository: &Repository, file: Option<&PathBuf>) -> Result<Sy
     system::load(&file, &repository.show(&file))
 }
 
-/// Reads an image that was just built.
+/// Reads an image that was just built, as it goes into a bundle.
 pub fn read_image(file: &std::path::Path) -> Result<Vec<u8>> {
-    std::fs::read(file).with_context(|| format!("cannot read the image {}", file.display()))
+    let image =
+        std::fs::read(file).with_context(|| format!("cannot read the image {}", file.display()))?;
+    Ok(strip::to_segments(image))
 }
 
 /// Flags of a component's record.

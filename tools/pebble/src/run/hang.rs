@@ -102,11 +102,19 @@ impl Where<'_> {
         } else if pc < layout::USER_LIMIT && domain != 0 {
             format!("  the processor runs {}", self.place(domain, pc, pc))
         } else {
-            format!(
-                "  the processor runs privileged code, {}",
-                self.place(domain, pc, pc)
-            )
+            self.privileged(domain, pc)
         })
+    }
+
+    /// The nucleus or the firmware, at work for a domain.
+    fn privileged(&self, domain: u64, pc: u64) -> String {
+        let name = self.name(domain);
+        match self.symbols.place(&name, pc).describe() {
+            Some(place) => {
+                format!("  the processor runs privileged code for {name}: {place} (pc {pc:#x})")
+            }
+            None => format!("  the processor runs privileged code for {name} (pc {pc:#x})"),
+        }
     }
 
     fn threads(&self, threads: &[ThreadRecord], program: Option<&str>) -> Vec<String> {

@@ -9,9 +9,11 @@ use anyhow::{bail, Result};
 use super::{tree, Outcome, Session};
 use crate::abi_files;
 
+type Check = fn(&Session<'_>) -> Result<()>;
+
 /// All checks.
 pub fn run(session: &Session<'_>) -> Vec<Outcome> {
-    let checks: [(&str, fn(&Session<'_>) -> Result<()>); 6] = [
+    let checks: [(&str, Check); 6] = [
         ("check/dependencies", |session| {
             dependencies::check(&tree::members(session.repository)?)
         }),
