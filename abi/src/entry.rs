@@ -166,7 +166,8 @@ pub mod vm {
     pub const IMAGE_END: usize = 15;
     /// Portal manager only: `memory_info(a1 = asid)`: answers pages in use (low 32 bits) and the limit; asid 0: free and all pages.
     pub const MEMORY_INFO: usize = 16;
-    /// Portal manager only: `gift_prepare(a1 = asid)`: page-table page for given pages; answers the entry's physical address.
+    /// Portal manager only: `gift_prepare(a1 = asid)`: page-table page for given pages; answers the physical address of
+    /// the first entry behind those in use, whose place in its page tells which page from `layout::GIFT` on it maps.
     pub const GIFT_PREPARE: usize = 17;
 
     /// Protection, and access in a call to a pager, as in ELF's `p_flags`: instructions may be fetched.

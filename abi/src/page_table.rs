@@ -2,8 +2,10 @@
 //!
 //! Rules for portal code, which copies and moves leaf entries: a window copies the entry of the buffer's
 //! page, and for writing asks for [`WRITE`] there (a page that is shared until written has none: raise the
-//! window fault). A page may be given away only if its entry has [`WRITE`] and not [`BORROWED`]; the entry
-//! moves as it is. A window that stays open is a copy of the entry with [`BORROWED`] set.
+//! window fault). A page may be given away only if its entry has [`WRITE`] and not [`BORROWED`], and never
+//! from a stack area (an address from [`crate::layout::STACKS`] on): other domains may see the same entry,
+//! and entries of windows there keep no page allocated. The entry moves as it is. A window that stays
+//! open is a copy of the entry with [`BORROWED`] set; only `vm_unmap` of its holder's closes it.
 
 /// The entry means something.
 pub const VALID: u64 = 1 << 0;

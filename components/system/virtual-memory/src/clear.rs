@@ -33,13 +33,9 @@ impl<M: Memory> Server<M> {
         }
         for index in 0..self.spaces[asid].region_count {
             let region = self.region(asid, index);
-            match region.kind {
-                Kind::SharedStack { .. } => self.unlink_stack(asid, &region),
-                Kind::Pager { pager, .. } => {
-                    self.clear_pages(asid, &region, region.start);
-                    self.pagers.release(pager);
-                }
-                _ => self.clear_pages(asid, &region, region.start),
+            self.clear_pages(asid, &region, region.start);
+            if let Kind::Pager { pager, .. } = region.kind {
+                self.pagers.release(pager);
             }
         }
         self.end_shares(asid);
@@ -69,7 +65,7 @@ impl<M: Memory> Server<M> {
         }
     }
 
-    /// Frees the domain's page tables; no page is mapped any more, and no table is another's.
+    /// Lets go of the domain's page tables; others' level-0 tables among them (shared stacks) stay theirs.
     fn free_tables(&mut self, asid: usize) {
         let root = self.spaces[asid].root;
         // The upper half of a root is the nucleus's.

@@ -22,20 +22,21 @@ pub const fn number(thread: u64) -> usize {
 
 /// Runs an operation under the lock and answers what the portal returns.
 pub fn serve(work: impl FnOnce(&mut Server<PhysicalWindow>) -> Result<u64, Errno>) -> isize {
-    let result = locked(|server| (work(server), server.take_idle_pager()));
-    let result = result.and_then(|(result, idle)| {
-        close(idle);
-        result
-    });
+    let result = locked(work).and_then(|result| result);
     result.map_or_else(Errno::negated, |value| value as isize)
 }
 
-/// Closes the portals of pagers that serve nobody any more, one per lock, so that others get in between.
-fn close(mut idle: Option<usize>) {
-    while let Some(portal) = idle {
+/// As [`serve`], for a component's own call: afterwards closes the portals of pagers that serve nobody any
+/// more. Never in a call of the portal manager's, which may hold the lock that closing takes.
+pub fn serve_component(
+    work: impl FnOnce(&mut Server<PhysicalWindow>) -> Result<u64, Errno>,
+) -> isize {
+    let result = serve(work);
+    // No more rounds than there are pagers, one per lock, so that others get in between.
+    while let Ok(Some(portal)) = locked(|server| server.take_idle_pager()) {
         invoke(slot::PORTAL_CLOSE, portal, 0, 0, 0, 0);
-        idle = locked(|server| server.take_idle_pager()).unwrap_or(None);
     }
+    result
 }
 
 /// `start()`.
@@ -50,12 +51,12 @@ pub extern "C" fn sbrk(_: usize, bytes: i64, invoker: usize, thread: u64) -> isi
 
 /// `vm_map(a1 = bytes, a2 = d, a3 = t)`.
 pub extern "C" fn vm_map(_: usize, bytes: u64, invoker: usize, thread: u64) -> isize {
-    serve(|server| server.vm_map(invoker, home(thread), bytes))
+    serve_component(|server| server.vm_map(invoker, home(thread), bytes))
 }
 
 /// `vm_unmap(a1 = address, a2 = d, a3 = t)`.
 pub extern "C" fn vm_unmap(_: usize, address: u64, invoker: usize, thread: u64) -> isize {
-    serve(|server| server.vm_unmap(invoker, home(thread), address).map(|()| 0))
+    serve_component(|server| server.vm_unmap(invoker, home(thread), address).map(|()| 0))
 }
 
 /// `vm_supply(a0 = d, a1 = asid, a2 = address, a3 = page, a4 = flags, a5 = t)`.

@@ -109,7 +109,7 @@ impl<M: Memory> Server<M> {
         }
     }
 
-    /// A portal to close: its pager serves nobody any more. Asked for after each call.
+    /// A portal to close: its pager serves nobody any more.
     pub fn take_idle_pager(&mut self) -> Option<usize> {
         self.pagers.take_idle()
     }

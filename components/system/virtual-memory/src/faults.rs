@@ -6,7 +6,7 @@ use pebble_server::abi::slot;
 use pebble_server::invoke;
 use virtual_memory::{Fault, Name, Outcome};
 
-use crate::entries::{home, number, serve};
+use crate::entries::{home, number, serve_component};
 use crate::raw::{locked, read_name};
 
 /// `fault(a0 = thread, a1 = domain, a2 = cause, a3 = address, a4 = pc)`: 0 to retry.
@@ -63,7 +63,7 @@ pub extern "C" fn vm_pager(
     };
     let map = |opened| {
         let mut is_missing = false;
-        let result = serve(|server| {
+        let result = serve_component(|server| {
             let made = server.vm_pager(invoker, home(thread), bytes, &name, cookie, opened)?;
             is_missing = made.is_none();
             Ok(made.unwrap_or(0))

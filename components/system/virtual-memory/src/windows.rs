@@ -2,9 +2,12 @@
 //!
 //! Portal code opens windows without telling anybody: it copies a page-table entry to the stack slot on
 //! which the callee runs, or (windows that stay open) to the area of given pages. A frame that its last
-//! holder gave back is therefore freed only after a look at all those entries. No window on it can be
-//! opened after its own entries are gone, except from a window, and those are nested: the outermost one
-//! is open as long as any is, so one pass finds it even if threads come and go meanwhile.
+//! holder gave back is therefore freed only after a look at all those entries.
+//!
+//! Threads come and go during that look, and still it misses nothing. Once the frame's own entries are gone,
+//! a window on it can be made only from a window. Windows on stacks are nested: the outermost is open as
+//! long as any is, so a look at each of them once is enough. One that stays open can be left behind by one on
+//! a stack, so these are looked at last; they disappear only by `vm_unmap`, which takes the lock.
 
 use pebble_abi::layout::{
     GIFT, GIFT_PAGES, MAX_DOMAINS, PAGE, STACK_AREA, STACK_SLOT, WINDOW_PAGES,
@@ -43,7 +46,11 @@ impl<M: Memory> Server<M> {
             for slot in (area..area + STACK_AREA).step_by(STACK_SLOT as usize) {
                 self.each_entry(asid, slot, WINDOW_PAGES, mark);
             }
-            self.each_entry(asid, GIFT, GIFT_PAGES, mark);
+        }
+        for asid in 0..MAX_DOMAINS {
+            if self.spaces[asid].root != 0 {
+                self.each_entry(asid, GIFT, GIFT_PAGES, mark);
+            }
         }
     }
 

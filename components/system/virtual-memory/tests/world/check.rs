@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use virtual_memory::abi::layout::{BOOT_INFO, PAGE, STACKS, STACK_AREA, USER_LIMIT};
+use virtual_memory::abi::layout::{BOOT_INFO, PAGE, USER_LIMIT};
 use virtual_memory::abi::page_table as bits;
 use virtual_memory::Entry;
 
@@ -164,5 +164,3 @@ fn tables_in(world: &World, table: u64, count: u64) -> Vec<(u64, u64)> {
         .map(|(index, entry)| (index, entry.physical()))
         .collect()
 }
-
-const _: () = assert!(STACKS % STACK_AREA == 0);

@@ -21,6 +21,8 @@ pub struct Machine {
     cache: HashMap<(usize, u64), Entry>,
     /// What a window shows to the server.
     pub window: [u64; 512],
+    /// Portal code that preempts the server at its next attempt to change an entry in use.
+    pub preemption: Option<fn(&mut Machine)>,
 }
 
 /// Root of a domain that boot code made.
@@ -37,6 +39,7 @@ impl Machine {
             words,
             cache: HashMap::new(),
             window: [7; 512],
+            preemption: None,
         };
         let bundle = RAM + (BOOT_PAGES + free_pages) * PAGE;
         for offset in (0..BUNDLE_PAGES * PAGE).step_by(8) {
@@ -164,6 +167,9 @@ impl Memory for Machine {
     }
 
     fn replace(&mut self, physical: u64, expected: u64, new: u64) -> bool {
+        if let Some(preemption) = self.preemption.take() {
+            preemption(self);
+        }
         let same = self.get(physical) == expected;
         if same {
             self.put(physical, new);

@@ -76,6 +76,13 @@ impl World {
         self.server.image_end(asid, HEAP).expect("heap");
     }
 
+    /// A clone of a domain.
+    pub fn fork(&mut self, parent: usize, child: usize) {
+        let root = self.server.space_clone(parent, child).expect("space_clone");
+        self.roots.insert(child, root);
+        self.check();
+    }
+
     /// Ends a domain, if its number is in use.
     pub fn destroy(&mut self, asid: usize) {
         self.server.space_destroy(asid).expect("space_destroy");

@@ -60,7 +60,10 @@ impl World {
     /// Gives a page away, as the letter `G` does; answers where the receiver finds it.
     pub fn give(&mut self, from: usize, address: u64, to: usize) -> Option<u64> {
         let entry = self.entry(from, address);
-        if !entry.is_writable() || entry.0 & bits::BORROWED != 0 {
+        if address >= virtual_memory::abi::layout::STACKS
+            || !entry.is_writable()
+            || entry.0 & bits::BORROWED != 0
+        {
             return None;
         }
         let slot = self.server.gift_prepare(to).ok()?;
@@ -71,7 +74,8 @@ impl World {
         Some(GIFT + slot % PAGE / 8 * PAGE)
     }
 
-    fn leaf_slot(&self, asid: usize, address: u64) -> u64 {
+    /// Physical address of the entry for a page.
+    pub fn leaf_slot(&self, asid: usize, address: u64) -> u64 {
         let middle = Entry(
             self.server
                 .memory
