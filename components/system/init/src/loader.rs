@@ -11,7 +11,7 @@ use pebble_abi::object::{self, DomainDescription, StartInfo};
 use pebble_abi::slot::init as slot;
 use pebble_server::invoke;
 
-use crate::bundle::{name_of, Bundle};
+use crate::bundle::Bundle;
 
 /// Threads that one component may have.
 const MAX_THREADS_OF_COMPONENT: u32 = 32;
@@ -218,24 +218,22 @@ fn start_info(
             "its arguments lie outside the bundle",
             Errno::Invalid,
         ))?;
-    let name = name_of(&component.name);
+    // The component's own name, the zeroth argument, is in the record.
     let offset = size_of::<StartInfo>();
-    // The first argument is the component's own name.
-    let strings = offset + name.len() + 1 + arguments.len();
+    let strings = offset + arguments.len();
     if strings > page.bytes.len() {
         return Err(refuse(
             "its arguments are longer than a page",
             Errno::TooBig,
         ));
     }
-    page.bytes[offset..offset + name.len()].copy_from_slice(name);
-    page.bytes[offset + name.len() + 1..strings].copy_from_slice(arguments);
+    page.bytes[offset..strings].copy_from_slice(arguments);
     let info = StartInfo {
         magic: object::START_MAGIC,
         asid: asid as u64,
         stack_area: STACKS + asid as u64 * STACK_AREA,
         flags: bundle.flags() & 1 | (component.flags as u64 & pebble_abi::bundle::PROGRAM as u64),
-        argc: component.argc as u64 + 1,
+        argc: component.argc as u64,
         argv_offset: offset as u64,
         image_end: end,
         name: component.name,

@@ -116,7 +116,7 @@ fn start(bundle: &Bundle, index: usize) -> Result<usize, isize> {
     let component = bundle.component(index);
     let name = core::str::from_utf8(name_of(&component.name)).unwrap_or("?");
     let started = loader::load(bundle, &component).and_then(|(asid, entry)| {
-        say(format_args!("{} {asid:x} {name}", message::DOMAIN));
+        say(format_args!("{} {asid} {name}", message::DOMAIN));
         allow(bundle, &component, asid);
         loader::start(asid, entry).map(|()| asid)
     });
@@ -277,7 +277,7 @@ fn mourn(bundle: &Bundle, death: &Death) {
     let status = match death.kind {
         object::DEATH_EXIT => {
             say(format_args!(
-                "{} {name} {asid:x} {}",
+                "{} {name} {asid} {}",
                 message::EXIT,
                 death.status
             ));
@@ -295,7 +295,7 @@ fn mourn(bundle: &Bundle, death: &Death) {
         }
         _ => {
             if bundle.flags() & VERBOSE != 0 {
-                say(format_args!("killed {name} {asid:x}"));
+                say(format_args!("killed {name} {asid}"));
             }
             137
         }

@@ -274,6 +274,11 @@ pub fn thread_exit(invoker: usize, thread: usize, home: usize) -> Result<isize, 
             return Err(Errno::PermissionDenied);
         }
         state.threads[thread].dying = true;
+        // Its own stack is of no more use: a new thread may start there at once.
+        let stack = core::mem::take(&mut state.threads[thread].stack);
+        if stack != 0 {
+            state.give_stack(stack);
+        }
         Ok(())
     })?;
     calls::warden_post();
