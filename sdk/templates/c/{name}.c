@@ -1,4 +1,4 @@
-/* NAME: a Pebble component in C. */
+/* {name}: a Pebble component in C. */
 #include <pebble.h>
 
 int main(int argc, char **argv)
