@@ -18,10 +18,11 @@ pub fn get_asid() -> usize {
 /// and values that they own are never dropped.
 pub unsafe fn domain_fork(intercept: Entry) -> Result<usize, Error> {
     stack::ensure()?;
-    // The child must not inherit a console line or a heap that another thread is in the middle of.
-    let child = crate::console::while_locked(|| {
-        invoke_portal(slot::DOMAIN_FORK, intercept as usize, 0, 0, 0, 0)
-    });
+    let fork = || invoke_portal(slot::DOMAIN_FORK, intercept as usize, 0, 0, 0, 0);
+    // The child must not inherit a line or a heap that another thread is in the middle of.
+    #[cfg(target_os = "none")]
+    let fork = || crate::heap::while_locked(fork);
+    let child = crate::console::while_locked(fork);
     if child == 0 {
         stack::reset();
     }

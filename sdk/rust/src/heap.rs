@@ -13,6 +13,12 @@ use crate::{sbrk, RawLock};
 #[global_allocator]
 static HEAP: TalcLock<RawLock, Grow> = TalcLock::new(Grow { end: None });
 
+/// Runs `function` while no thread is in the middle of an allocation.
+pub(crate) fn while_locked<T>(function: impl FnOnce() -> T) -> T {
+    let _guard = HEAP.lock();
+    function()
+}
+
 /// Bytes that the heap grows by at least.
 const STEP: usize = 32 << 10;
 
