@@ -61,7 +61,7 @@ pub mod scheduler {
     /// `thread_continue(current, thread, result)`: undo a stop; the thread is ready and its call answers `result`,
     /// or what it was to answer before the stop if that is [`KEEP_RESULT`].
     pub const THREAD_CONTINUE: usize = 13;
-    /// Result that leaves a stopped thread's own result as it is.
+    /// Result that leaves a stopped thread's own result as it is: for one that `thread_stop` found ready.
     pub const KEEP_RESULT: i64 = i64::MIN;
     /// `thread_remove(current, thread)`: forget a stopped thread.
     pub const THREAD_REMOVE: usize = 14;

@@ -17,6 +17,14 @@ mod component {
 
     entries! { [interrupt, attach, acknowledge] }
 
+    const _: () = {
+        use pebble_server::abi::entry::dispatcher::{ACKNOWLEDGE, ATTACH, INTERRUPT};
+        assert!(
+            INTERRUPT == 0 && ATTACH == 1 && ACKNOWLEDGE == 2,
+            "the table above is by position"
+        );
+    };
+
     /// An interrupt, on the interrupt stack and with interrupts off. The scheduler goes on from here.
     extern "C" fn interrupt(cause: usize) -> isize {
         // Cause numbers may come with the interrupt bit of the cause register.

@@ -35,7 +35,7 @@ mod riscv64;
 pub use clock::Clock;
 pub use levels::Levels;
 pub use machine::{Counters, Machine};
-pub use policy::{Policy, Request, Turn};
+pub use policy::{Policy, Request, Span, Turn};
 pub use queue::Queue;
 #[cfg(target_arch = "riscv64")]
 pub use riscv64::{Hart, COUNTERS};

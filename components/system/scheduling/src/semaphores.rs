@@ -67,6 +67,11 @@ impl Semaphores {
         &mut self.queues[semaphore as usize % MAX_SEMAPHORES]
     }
 
+    /// A copy of that, to look at.
+    pub fn waiters(&self, semaphore: u16) -> Queue {
+        self.queues[semaphore as usize % MAX_SEMAPHORES]
+    }
+
     /// Gives out an index; its counter is for the caller to set.
     pub fn open(&mut self, owner: usize) -> Result<u16, Errno> {
         let owned = self.owned.get_mut(owner).ok_or(Errno::Invalid)?;

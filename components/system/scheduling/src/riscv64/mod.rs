@@ -42,6 +42,41 @@ impl Machine for Hart {
     }
 }
 
+/// The table below is by position: a change of the numbers must not pass unseen.
+const _: () = {
+    use pebble_abi::entry::scheduler::*;
+    let order = [
+        START,
+        YIELD,
+        P,
+        V,
+        SLEEP,
+        TIMER,
+        DEVICE,
+        SPURIOUS,
+        SEM_ALLOC,
+        SEM_FREE,
+        THREAD_ADD,
+        THREAD_EXIT,
+        THREAD_STOP,
+        THREAD_CONTINUE,
+        THREAD_REMOVE,
+        STACK_WAIT,
+        STACK_FREE,
+        THREAD_PRIORITY,
+        THREAD_INFO,
+        THREAD_END,
+    ];
+    let mut index = 0;
+    while index < order.len() {
+        assert!(
+            order[index] == index,
+            "the entry table and abi::entry::scheduler differ"
+        );
+        index += 1;
+    }
+};
+
 /// Makes a scheduler component of a policy: its state, and the table of its entries.
 #[macro_export]
 macro_rules! server {

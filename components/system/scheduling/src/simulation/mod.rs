@@ -1,5 +1,8 @@
 //! A processor for host tests: time passes as the test says, and the timer interrupts when it should.
 
+pub mod model;
+pub mod story;
+
 use core::cell::Cell;
 
 use pebble_abi::object::role;
