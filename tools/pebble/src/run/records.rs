@@ -97,9 +97,11 @@ impl Dump {
         let mut frames = Vec::new();
         while at >= base && at + object::FRAME_HEADER <= end {
             let field = |offset: usize| self.word(at + offset as u64);
-            let (Some(name), Some(pc)) =
-                (field(offset_of!(Frame, name)), field(offset_of!(Frame, pc)))
-            else {
+            let (Some(name), Some(pc), Some(invoker)) = (
+                field(offset_of!(Frame, name)),
+                field(offset_of!(Frame, pc)),
+                field(offset_of!(Frame, domain)),
+            ) else {
                 break;
             };
             let name = FrameName(name);
@@ -108,10 +110,9 @@ impl Dump {
             }
             // A floating-point frame belongs to the frame beneath it and names no place of its own.
             if name.kind() != FrameKind::Floating as u64 {
-                let exact = name.kind() == FrameKind::Full as u64
-                    || name.kind() == FrameKind::Restart as u64;
+                let exact = name.kind() == FrameKind::Full as u64;
                 frames.push(FrameRecord {
-                    domain: name.domain(),
+                    domain: self.domain(invoker).unwrap_or(0),
                     slot: name.slot(),
                     pc,
                     exact,
