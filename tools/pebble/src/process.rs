@@ -113,12 +113,13 @@ pub fn capture_with_input(
     })
 }
 
-/// Runs a command with this process's own standard error; its output goes there too.
-pub fn show(command: &mut Command, limit: Duration) -> Result<ExitStatus> {
-    let what = describe(command);
-    let stderr = rustix::io::dup(std::io::stderr())?;
-    let mut child = spawn(command.stdin(Stdio::null()).stdout(Stdio::from(stderr)))?;
-    wait(&mut child, &what, limit)
+/// Runs a command whose words matter only when it fails, or when `verbose`; answers whether it succeeded.
+pub fn quietly(command: &mut Command, limit: Duration, verbose: bool) -> Result<bool> {
+    let done = capture(command, limit)?;
+    if verbose || !done.status.success() {
+        eprint!("{}{}", done.stdout_text(), done.stderr_text());
+    }
+    Ok(done.status.success())
 }
 
 #[cfg(test)]

@@ -58,13 +58,13 @@ pub fn install(report: &Report, missing: &[Requirement]) -> Result<()> {
         command
     };
     report.note("apt-get update: the list of packages must be fresh");
-    if !process::show(&mut apt(&["update"]), LIMIT)?.success() {
+    if !process::quietly(&mut apt(&["update"]), LIMIT, report.verbose())? {
         report.note("apt-get update failed; going on with the lists that are here");
     }
     let mut arguments = vec!["install", "-y", "--no-install-recommends"];
     arguments.extend(&packages);
     report.note(&format!("apt-get install {}", packages.join(" ")));
-    if !process::show(&mut apt(&arguments), LIMIT)?.success() {
+    if !process::quietly(&mut apt(&arguments), LIMIT, report.verbose())? {
         bail!("apt-get could not install everything (its messages are above); try by hand, as root:\n  {typed}");
     }
     Ok(())

@@ -222,7 +222,8 @@ pub fn all(repository: &Repository, toolchain: &Toolchain) -> Result<Vec<Require
                 "the library for the bare targets is compiled from them",
                 Purpose::Build,
                 Source::Package("rust-web-src"),
-                Probe::File(debian_sources()),
+                // A link that the package keeps to the sources of its own version.
+                Probe::File("/usr/lib/rustlib/src/rust/library/core/src/lib.rs".into()),
             ));
             list.push(program(
                 "lld",
@@ -263,17 +264,6 @@ fn rustup_lint(requirement: &mut Requirement, toolchain: &Toolchain) {
     {
         requirement.probe = Probe::File(toolchain.join("bin").join(binary));
     }
-}
-
-/// Debian keeps the sources beside the compiler of the same version.
-fn debian_sources() -> PathBuf {
-    let found = std::fs::read_dir("/usr/src")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .find(|path| path.join("library/core/src/lib.rs").exists());
-    found.unwrap_or_else(|| PathBuf::from("/usr/src/rustc-web/library"))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub fn install(report: &Report, toolchain: &Toolchain, missing: &[Requirement]) 
         report.note(&format!("rustup {kind} add --toolchain {channel} {name}"));
         let mut command = Command::new("rustup");
         command.args([kind, "add", "--toolchain", channel, name]);
-        if !process::show(&mut command, LIMIT)?.success() {
+        if !process::quietly(&mut command, LIMIT, report.verbose())? {
             bail!(
                 "rustup could not add {name} (its messages are above); try: {}",
                 requirement.mend()
