@@ -14,6 +14,10 @@ const WINDOW_ENTRY: i32 = offset_of!(Stack, window_entry) as i32;
 const WINDOW: i32 = offset_of!(Stack, window) as i32;
 const WINDOW_USED: i32 = offset_of!(Stack, window_used) as i32;
 
+/// Page-table entry bit: valid.
+const VALID: i32 = 1;
+/// Bits that tell an entry for a table (valid alone) from one for a page (some right as well).
+const TABLE_OR_LEAF: i32 = 0xf;
 /// Page-table entry bits: valid, readable, user.
 const READABLE: i32 = 0x13;
 /// The same and writable.
@@ -63,9 +67,11 @@ pub(super) fn check(
             a.slli(T4, T4, 3);
             a.add(T3, T3, T4);
             a.ld(T3, 0, T3);
+            // A table below, not a large page: core servers see RAM through those, and what is in them is not ours.
             if level != 0 {
-                a.andi(T4, T3, 1);
-                a.beq(T4, ZERO, absent);
+                a.andi(T4, T3, TABLE_OR_LEAF);
+                a.addi(T4, T4, -VALID);
+                a.bne(T4, ZERO, absent);
             }
         }
         a.andi(T4, T3, rights);
