@@ -17,6 +17,8 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod portal;
+
 use core::fmt;
 
 /// Most argument letters: `a0` to `a5`.
