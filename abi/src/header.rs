@@ -9,11 +9,18 @@ use crate::{errno, layout, object, slot};
 
 /// Writes `sdk/c/include/pebble/abi.h`.
 pub fn write_header(out: &mut dyn Write) -> fmt::Result {
-    writeln!(out, "/* Numbers that components share with the system. Generated from abi/: do not edit. */")?;
+    writeln!(
+        out,
+        "/* Numbers that components share with the system. Generated from abi/: do not edit. */"
+    )?;
     writeln!(out, "#ifndef PEBBLE_ABI_H\n#define PEBBLE_ABI_H\n")?;
     writeln!(out, "#define NPORTALS {}", slot::NPORTALS)?;
     writeln!(out, "#define NAMELEN {}", slot::NAMELEN)?;
-    writeln!(out, "#define PEBBLE_FIRST_DYNAMIC {}\n", slot::FIRST_DYNAMIC)?;
+    writeln!(
+        out,
+        "#define PEBBLE_FIRST_DYNAMIC {}\n",
+        slot::FIRST_DYNAMIC
+    )?;
     for (name, number, meaning) in slot::STANDARD {
         writeln!(out, "#define {name} {number} /* {meaning} */")?;
     }
@@ -23,8 +30,15 @@ pub fn write_header(out: &mut dyn Write) -> fmt::Result {
     for (name, value) in ADDRESSES {
         writeln!(out, "#define PEBBLE_{name} PEBBLE_UL({value:#x})")?;
     }
-    writeln!(out, "\n/* Offsets in the page at PEBBLE_START_INFO, which begins with PEBBLE_START_MAGIC. */")?;
-    writeln!(out, "#define PEBBLE_START_MAGIC PEBBLE_UL({:#x})", object::START_MAGIC)?;
+    writeln!(
+        out,
+        "\n/* Offsets in the page at PEBBLE_START_INFO, which begins with PEBBLE_START_MAGIC. */"
+    )?;
+    writeln!(
+        out,
+        "#define PEBBLE_START_MAGIC PEBBLE_UL({:#x})",
+        object::START_MAGIC
+    )?;
     for (name, offset) in START_INFO {
         writeln!(out, "#define PEBBLE_START_{name} {offset}")?;
     }
@@ -37,17 +51,31 @@ pub fn write_header(out: &mut dyn Write) -> fmt::Result {
 
 /// Writes `docs/reference/abi.md`.
 pub fn write_reference(out: &mut dyn Write) -> fmt::Result {
-    writeln!(out, "# Numbers\n\nGenerated from `abi/`; a test holds it in step.\n")?;
-    writeln!(out, "## Portal table\n\n{} slots; names and specifications are at most {} bytes long.\n", slot::NPORTALS, slot::NAMELEN - 1)?;
+    writeln!(
+        out,
+        "# Numbers\n\nGenerated from `abi/`; a test holds it in step.\n"
+    )?;
+    writeln!(
+        out,
+        "## Portal table\n\n{} slots; names and specifications are at most {} bytes long.\n",
+        slot::NPORTALS,
+        slot::NAMELEN - 1
+    )?;
     writeln!(out, "| slot | C name | meaning |\n|---|---|---|")?;
     for (name, number, meaning) in slot::STANDARD {
         writeln!(out, "| {number} | `{name}` | {meaning} |")?;
     }
-    writeln!(out, "\n## Address space of a component\n\n| address | name |\n|---|---|")?;
+    writeln!(
+        out,
+        "\n## Address space of a component\n\n| address | name |\n|---|---|"
+    )?;
     for (name, value) in ADDRESSES {
         writeln!(out, "| `{value:#x}` | `{name}` |")?;
     }
-    writeln!(out, "\n## Errors\n\nReturned negated.\n\n| name | number | meaning |\n|---|---|---|")?;
+    writeln!(
+        out,
+        "\n## Errors\n\nReturned negated.\n\n| name | number | meaning |\n|---|---|---|"
+    )?;
     for (name, number, meaning) in errno::ALL {
         writeln!(out, "| `{name}` | {number} | {meaning} |")?;
     }

@@ -26,8 +26,34 @@ pub const DOMAIN_BYTES: u64 = 128;
 pub const STACK_BYTES: u64 = 64;
 /// Bytes of a thread object: [`Thread`] at the bottom, the invocation stack down from the top.
 pub const THREAD_BYTES: u64 = 8192;
-/// Room that every portal may use for its frame without a check of its own: the largest frame twice.
-pub const INVOCATION_RESERVE: u64 = 640;
+/// Room below [`Thread::system_limit`] that a portal uses without a check of its own: a floating-point
+/// frame, a full frame and the largest call frame with its scratch words.
+pub const INVOCATION_RESERVE: u64 = 896;
+/// Room between [`Thread::invocation_limit`] and [`Thread::system_limit`], for the calls that servers make
+/// on behalf of a thread that faulted.
+pub const SYSTEM_RESERVE: u64 = 2560;
+/// Bytes of a [`FrameKind::Partial`] or [`FrameKind::Scheduler`] frame.
+pub const PARTIAL_FRAME: u64 = FRAME_HEADER + 8 * 14;
+/// Bytes of a [`FrameKind::Full`] frame.
+pub const FULL_FRAME: u64 = FRAME_HEADER + 8 * 30;
+/// Bytes of a [`FrameKind::Floating`] frame: `valid` in the header's `stack` word, then `f0`..`f31`, `fcsr`.
+pub const FLOATING_FRAME: u64 = FRAME_HEADER + 8 * 33;
+/// Registers of a full frame in order of their words after the header (`sp` and `pc` are in the header).
+pub const FULL_REGISTERS: [u8; 30] = [
+    1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
+    28, 29, 30, 31,
+];
+/// Registers of a partial frame in order of their words after the header.
+pub const PARTIAL_REGISTERS: [u8; 14] = [4, 3, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
+/// Offset of register `x` in a full frame.
+pub const fn full_offset(register: u8) -> u64 {
+    FRAME_HEADER
+        + 8 * (if register == 1 {
+            0
+        } else {
+            register as u64 - 2
+        })
+}
 
 /// State of a thread: it runs on a hart.
 pub const RUNNING: u64 = 0;
@@ -44,8 +70,10 @@ pub struct Thread {
     pub table: u64,
     /// Top frame of the invocation stack.
     pub invocation: u64,
-    /// Lowest value of `invocation` at which a portal may still push a frame.
+    /// Lowest value of `invocation` at which a portal of an ordinary component may still push a frame.
     pub invocation_limit: u64,
+    /// The same for portals in the tables of core servers: what they do for a fault always fits.
+    pub system_limit: u64,
     /// [`Domain`] that the thread is executing in.
     pub domain: u64,
     /// [`Stack`] that the thread is executing on.
@@ -62,8 +90,10 @@ pub struct Thread {
     pub hart: u64,
     /// Times the thread was created anew under this number.
     pub generation: u64,
-    /// Spare words, so that the floating-point area starts at a fixed offset.
-    pub reserved: [u64; 4],
+    /// Room for registers while a floating-point trap is handled.
+    pub float_scratch: [u64; 2],
+    /// Spare word.
+    pub reserved: u64,
     /// `f0` to `f31` and `fcsr`, while another thread owns the registers.
     pub fp: [u64; 33],
 }
@@ -166,16 +196,14 @@ pub struct FrameName(pub u64);
 pub enum FrameKind {
     /// Header only (`m`).
     Minimal = 1,
-    /// `s0`..`s11`, `gp`, `tp` (`p`).
+    /// [`PARTIAL_REGISTERS`] (`p`); `tp` alone when the frame is one word longer than its header (`nm`).
     Partial = 2,
     /// All registers (`f`), of a thread that an interrupt or exception stopped.
     Full = 3,
     /// As `Partial`: a thread that entered the scheduler.
     Scheduler = 4,
-    /// All argument registers, `ra` and the `Partial` set: a thread that repeats its trap when it goes on.
-    Restart = 5,
     /// Floating-point registers of the invoker beneath.
-    Floating = 6,
+    Floating = 5,
 }
 
 /// Layout version that this code writes.
@@ -299,6 +327,10 @@ pub struct BootInfo {
     pub semaphores: [u64; 2],
     /// Address of generated code shared by all domains: see [`shared_code`].
     pub shared_code: [u64; 8],
+    /// One more: a thread waits for a stack.
+    pub stack_wait_code: u64,
+    /// Stack pointers of the scheduler and of the interrupt dispatcher.
+    pub fixed_stacks: [u64; 2],
     /// Core domains by role.
     pub core: [CoreDomain; 8],
 }
@@ -330,8 +362,10 @@ pub mod shared_code {
     pub const INTERRUPT: usize = 4;
     /// A window's buffer is not present.
     pub const WINDOW_FAULT: usize = 5;
-    /// First resumption of a new thread.
-    pub const THREAD_START: usize = 6;
+    /// Live floating-point registers to the invocation stack.
+    pub const FLOAT_PUSH: usize = 6;
+    /// A stack came back and threads wait for one.
+    pub const STACK_FREE: usize = 7;
 }
 
 /// What the loader tells a component about itself, at [`crate::layout::START_INFO`]; the argument strings
@@ -359,3 +393,85 @@ pub struct StartInfo {
 
 /// `"PEBBLEsi"`, little endian.
 pub const START_MAGIC: u64 = u64::from_le_bytes(*b"PEBBLEsi");
+
+/// What init tells the portal manager about a component that is to become a domain.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct DomainDescription {
+    /// Name, NUL-terminated.
+    pub name: [u8; 32],
+    /// Role ([`role`]).
+    pub role: u32,
+    /// Priority of its threads.
+    pub priority: u32,
+    /// Most pages of memory.
+    pub memory_pages: u32,
+    /// Round-robin quantum or period in microseconds.
+    pub quantum: u32,
+    /// Budget in each period in microseconds (deadline scheduler).
+    pub budget: u32,
+    /// Flags of [`crate::bundle`].
+    pub flags: u32,
+    /// Interrupts that it may attach to, 0 for none.
+    pub interrupts: [u32; 4],
+    /// Most threads.
+    pub threads: u32,
+    /// Spare.
+    pub reserved: u32,
+}
+
+/// A death, as init learns of it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Death {
+    /// The component's name.
+    pub name: [u8; 32],
+    /// Its domain.
+    pub asid: u32,
+    /// [`DEATH_EXIT`], [`DEATH_FAULT`] or [`DEATH_KILLED`].
+    pub kind: u32,
+    /// Exit status, for an exit.
+    pub status: i64,
+    /// Cause (`scause`), address and program counter, for a fault.
+    pub cause: u64,
+    /// See `cause`.
+    pub address: u64,
+    /// See `cause`.
+    pub pc: u64,
+    /// Flags of [`crate::bundle`] that the component had.
+    pub flags: u64,
+}
+
+/// The component called exit.
+pub const DEATH_EXIT: u32 = 1;
+/// A fault that nothing answered.
+pub const DEATH_FAULT: u32 = 2;
+/// Another component ended it.
+pub const DEATH_KILLED: u32 = 3;
+
+/// One answer of the `info` portal: numbers whose meaning depends on the kind asked for ([`info`]).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InfoRecord {
+    /// A name, NUL-terminated.
+    pub name: [u8; 32],
+    /// Numbers.
+    pub values: [u64; 8],
+}
+
+/// Kinds of the `info` portal. An index without a record answers `-ENOENT`; the last index answers `-ERANGE`-free
+/// `-EINVAL`, so a caller counts up until then.
+pub mod info {
+    /// Domain `index`: asid, parent, threads, portals, pages, limit, flags (bit 0 alive), generation.
+    pub const DOMAIN: usize = 0;
+    /// Thread `index`: number, home, domain it executes in, priority, state, depth of its invocation stack in bytes,
+    /// what it waits for, pc of its top frame.
+    pub const THREAD: usize = 1;
+    /// Portal `index` (of all): domain, slot, callee, bytes of code, worst-case instructions; name = specification.
+    pub const PORTAL: usize = 2;
+    /// Memory: free pages, all pages, bytes of portal code in use, pool pages in use, resident nucleus bytes,
+    /// discarded boot pages.
+    pub const MEMORY: usize = 3;
+    /// Registered name `index`: owner; name = specification.
+    pub const SERVICE: usize = 4;
+}

@@ -120,27 +120,59 @@ pub const STANDARD: &[(&str, usize, &str)] = &[
     ("SYS_EXIT", EXIT, "end the invoking domain"),
     ("SYS_GET_ASID", GET_ASID, "number of the invoking domain"),
     ("SYS_GET_THREAD", GET_THREAD, "number of the calling thread"),
-    ("SYS_HRTIME", HRTIME, "cycle counter, in units of two cycles"),
+    (
+        "SYS_HRTIME",
+        HRTIME,
+        "cycle counter, in units of two cycles",
+    ),
     ("SYS_TIME_OF_DAY", TIME_OF_DAY, "nanoseconds since 1970"),
-    ("SYS_YIELD", YIELD, "let the next thread of this priority run"),
+    (
+        "SYS_YIELD",
+        YIELD,
+        "let the next thread of this priority run",
+    ),
     ("SYS_HRSLEEP", HRSLEEP, "wait until a point in time"),
     ("SYS_THREAD_EXIT", THREAD_EXIT, "end the calling thread"),
     ("SYS_SEM_CREATE", SEM_CREATE, "make a semaphore"),
     ("SYS_SEM_DESTROY", SEM_DESTROY, "end a semaphore"),
     ("SYS_SBRK", SBRK, "grow or shrink the heap"),
     ("SYS_THREAD_CREATE", THREAD_CREATE, "make a thread"),
-    ("SYS_DOMAIN_FORK", DOMAIN_FORK, "make an interposed copy of the domain"),
-    ("SYS_PORTAL_REGISTER", PORTAL_REGISTER, "offer a service under a name"),
+    (
+        "SYS_DOMAIN_FORK",
+        DOMAIN_FORK,
+        "make an interposed copy of the domain",
+    ),
+    (
+        "SYS_PORTAL_REGISTER",
+        PORTAL_REGISTER,
+        "offer a service under a name",
+    ),
     ("SYS_PORTAL_OPEN", PORTAL_OPEN, "open a service by name"),
-    ("SYS_PORTAL_CREATE_CHILD", PORTAL_CREATE_CHILD, "put a portal into a child's table"),
+    (
+        "SYS_PORTAL_CREATE_CHILD",
+        PORTAL_CREATE_CHILD,
+        "put a portal into a child's table",
+    ),
     ("SYS_PORTAL_NOTIFY", PORTAL_NOTIFY, "be told of new portals"),
-    ("SYS_STACK_ADD", STACK_ADD, "put a stack into the stack queue"),
+    (
+        "SYS_STACK_ADD",
+        STACK_ADD,
+        "put a stack into the stack queue",
+    ),
     ("SYS_PORTAL_CLOSE", PORTAL_CLOSE, "close a portal"),
     ("SYS_VM_MAP", VM_MAP, "map demand-zero pages"),
     ("SYS_VM_UNMAP", VM_UNMAP, "give a mapped region back"),
-    ("SYS_THREAD_PRIORITY", THREAD_PRIORITY, "change the calling thread's priority"),
+    (
+        "SYS_THREAD_PRIORITY",
+        THREAD_PRIORITY,
+        "change the calling thread's priority",
+    ),
     ("SYS_INFO", INFO, "read a record about the system"),
-    ("SYS_VM_PAGER", VM_PAGER, "map a region with a user-level pager"),
+    (
+        "SYS_VM_PAGER",
+        VM_PAGER,
+        "map a region with a user-level pager",
+    ),
     ("SYS_VM_SUPPLY", VM_SUPPLY, "supply a page as a pager"),
     ("SYS_DOMAIN_KILL", DOMAIN_KILL, "end another domain"),
 ];
@@ -162,4 +194,38 @@ pub mod driver {
     pub const ACKNOWLEDGE: usize = 62;
     /// `time_offset(a1 = nanoseconds)`: what time of day adds to the counter (clock driver only).
     pub const TIME_OFFSET: usize = 60;
+}
+/// The portal manager's own portals: entries of the other core servers, by index from these bases.
+pub mod portal_manager {
+    /// V on the semaphore that tells init of a death.
+    pub const DEATH_V: usize = 58;
+    /// P on the stack warden's semaphore.
+    pub const WARDEN_P: usize = 59;
+    /// Short circuit: make new portal code visible to instruction fetch.
+    pub const FLUSH_INSTRUCTIONS: usize = 60;
+    /// Scheduler entry `n` is at `SCHEDULER + n`.
+    pub const SCHEDULER: usize = 64;
+    /// VM server entry `n` is at `VM + n`.
+    pub const VM: usize = 96;
+    /// Dispatcher entry `n` is at `DISPATCHER + n`.
+    pub const DISPATCHER: usize = 128;
+    /// Short circuit: end the machine's run through the firmware.
+    pub const RESET: usize = 136;
+    /// V on the stack warden's semaphore.
+    pub const WARDEN_V: usize = 137;
+    /// First slot of the portals that the portal manager makes for itself.
+    pub const OWN: usize = 144;
+}
+/// Init's own portals.
+pub mod init {
+    /// Portal manager entry `n` is at `PORTAL_MANAGER + n`.
+    pub const PORTAL_MANAGER: usize = 64;
+    /// VM server entry `n` is at `VM + n`.
+    pub const VM: usize = 96;
+    /// Scheduler's `start`.
+    pub const SCHEDULER_START: usize = 128;
+    /// P on the semaphore that tells of a death.
+    pub const DEATH_P: usize = 129;
+    /// First slot that the portal manager gives out to init.
+    pub const FIRST_DYNAMIC: usize = 144;
 }

@@ -6,7 +6,9 @@ use std::path::Path;
 fn check(relative: &str, render: fn(&mut dyn Write) -> fmt::Result) {
     let mut expected = String::new();
     render(&mut expected).expect("a String takes everything");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(relative);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(relative);
     if std::env::var_os("PEBBLE_BLESS").is_some() {
         std::fs::write(&path, &expected).expect("the tree is writable");
     }
@@ -19,7 +21,10 @@ fn check(relative: &str, render: fn(&mut dyn Write) -> fmt::Result) {
 
 #[test]
 fn the_c_header_is_current() {
-    check("sdk/c/include/pebble/abi.h", pebble_abi::header::write_header);
+    check(
+        "sdk/c/include/pebble/abi.h",
+        pebble_abi::header::write_header,
+    );
 }
 
 #[test]

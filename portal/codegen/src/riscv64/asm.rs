@@ -1,0 +1,373 @@
+//! A small RISC-V assembler: the instructions that portal code uses, forward labels, a literal pool.
+
+/// An integer register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register(pub u32);
+
+#[allow(missing_docs)]
+pub mod registers {
+    use super::Register;
+    pub const ZERO: Register = Register(0);
+    pub const RA: Register = Register(1);
+    pub const SP: Register = Register(2);
+    pub const GP: Register = Register(3);
+    pub const TP: Register = Register(4);
+    pub const T0: Register = Register(5);
+    pub const T1: Register = Register(6);
+    pub const T2: Register = Register(7);
+    pub const S0: Register = Register(8);
+    pub const S1: Register = Register(9);
+    pub const A0: Register = Register(10);
+    pub const A1: Register = Register(11);
+    pub const A2: Register = Register(12);
+    pub const A3: Register = Register(13);
+    pub const A4: Register = Register(14);
+    pub const A6: Register = Register(16);
+    pub const A7: Register = Register(17);
+    pub const T3: Register = Register(28);
+    pub const T4: Register = Register(29);
+    pub const T5: Register = Register(30);
+    pub const T6: Register = Register(31);
+}
+use registers::*;
+
+/// Control and status registers that portal code touches.
+#[allow(missing_docs)]
+pub mod csr {
+    pub const FCSR: u32 = 0x003;
+    pub const SSTATUS: u32 = 0x100;
+    pub const SIE: u32 = 0x104;
+    pub const SSCRATCH: u32 = 0x140;
+    pub const SEPC: u32 = 0x141;
+    pub const SCAUSE: u32 = 0x142;
+    pub const STVAL: u32 = 0x143;
+    pub const STIMECMP: u32 = 0x14d;
+    pub const SATP: u32 = 0x180;
+    pub const CYCLE: u32 = 0xc00;
+    pub const TIME: u32 = 0xc01;
+}
+
+/// A place that forward branches lead to.
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    sources: [usize; 12],
+    count: usize,
+}
+
+impl Label {
+    /// A label nobody branches to yet.
+    pub const fn new() -> Self {
+        Label {
+            sources: [0; 12],
+            count: 0,
+        }
+    }
+}
+
+impl Default for Label {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Most literals of one block.
+pub const MAX_LITERALS: usize = 12;
+
+/// Emits code into `words`; an overflow is remembered and reported once at the end.
+pub struct Assembler<'a> {
+    words: &'a mut [u32],
+    used: usize,
+    literals: [u64; MAX_LITERALS],
+    literal_count: usize,
+    /// Word index of the return code, once [`Assembler::mark_return`] was called.
+    return_index: Option<usize>,
+    overflow: bool,
+}
+
+/// Literal 0 of every block: the address of its return code.
+pub const RETURN_LITERAL: i32 = -8;
+
+impl<'a> Assembler<'a> {
+    /// An empty block over `words`.
+    pub fn new(words: &'a mut [u32]) -> Self {
+        let used = 2 * MAX_LITERALS;
+        Assembler {
+            words,
+            used,
+            literals: [0; MAX_LITERALS],
+            literal_count: 1,
+            return_index: None,
+            overflow: false,
+        }
+    }
+
+    fn emit(&mut self, word: u32) {
+        match self.words.get_mut(self.used) {
+            Some(place) => *place = word,
+            None => self.overflow = true,
+        }
+        self.used += 1;
+    }
+
+    fn i_type(&mut self, opcode: u32, funct3: u32, rd: Register, rs1: Register, immediate: i32) {
+        debug_assert!((-2048..2048).contains(&immediate), "immediate {immediate}");
+        self.emit(
+            (immediate as u32 & 0xfff) << 20 | rs1.0 << 15 | funct3 << 12 | rd.0 << 7 | opcode,
+        );
+    }
+
+    fn s_type(&mut self, opcode: u32, funct3: u32, rs1: Register, rs2: Register, immediate: i32) {
+        debug_assert!((-2048..2048).contains(&immediate), "immediate {immediate}");
+        let bits = immediate as u32;
+        self.emit(
+            (bits >> 5 & 0x7f) << 25
+                | rs2.0 << 20
+                | rs1.0 << 15
+                | funct3 << 12
+                | (bits & 0x1f) << 7
+                | opcode,
+        );
+    }
+
+    fn r_type(
+        &mut self,
+        opcode: u32,
+        funct3: u32,
+        funct7: u32,
+        rd: Register,
+        rs1: Register,
+        rs2: Register,
+    ) {
+        self.emit(funct7 << 25 | rs2.0 << 20 | rs1.0 << 15 | funct3 << 12 | rd.0 << 7 | opcode);
+    }
+
+    /// `ld rd, offset(base)`.
+    pub fn ld(&mut self, rd: Register, offset: i32, base: Register) {
+        self.i_type(0x03, 3, rd, base, offset);
+    }
+    /// `lw rd, offset(base)`.
+    pub fn lw(&mut self, rd: Register, offset: i32, base: Register) {
+        self.i_type(0x03, 2, rd, base, offset);
+    }
+    /// `sd source, offset(base)`: the one store primitive of portal code (design invariant I6).
+    pub fn sd(&mut self, source: Register, offset: i32, base: Register) {
+        self.s_type(0x23, 3, base, source, offset);
+    }
+    /// `sw source, offset(base)`: semaphore counters only.
+    pub fn sw(&mut self, source: Register, offset: i32, base: Register) {
+        self.s_type(0x23, 2, base, source, offset);
+    }
+    /// `fsd f, offset(base)`.
+    pub fn fsd(&mut self, f: u32, offset: i32, base: Register) {
+        self.s_type(0x27, 3, base, Register(f), offset);
+    }
+    /// `fld f, offset(base)`.
+    pub fn fld(&mut self, f: u32, offset: i32, base: Register) {
+        self.i_type(0x07, 3, Register(f), base, offset);
+    }
+    /// `fmv.d.x f, zero`.
+    pub fn clear_float(&mut self, f: u32) {
+        self.r_type(0x53, 0, 0x79, Register(f), ZERO, ZERO);
+    }
+    /// `addi`.
+    pub fn addi(&mut self, rd: Register, rs1: Register, immediate: i32) {
+        self.i_type(0x13, 0, rd, rs1, immediate);
+    }
+    /// `addiw`.
+    pub fn addiw(&mut self, rd: Register, rs1: Register, immediate: i32) {
+        self.i_type(0x1b, 0, rd, rs1, immediate);
+    }
+    /// `andi`.
+    pub fn andi(&mut self, rd: Register, rs1: Register, immediate: i32) {
+        self.i_type(0x13, 7, rd, rs1, immediate);
+    }
+    /// `ori`.
+    pub fn ori(&mut self, rd: Register, rs1: Register, immediate: i32) {
+        self.i_type(0x13, 6, rd, rs1, immediate);
+    }
+    /// `slli`.
+    pub fn slli(&mut self, rd: Register, rs1: Register, shift: u32) {
+        self.i_type(0x13, 1, rd, rs1, shift as i32);
+    }
+    /// `srli`.
+    pub fn srli(&mut self, rd: Register, rs1: Register, shift: u32) {
+        self.i_type(0x13, 5, rd, rs1, shift as i32);
+    }
+    /// `add`.
+    pub fn add(&mut self, rd: Register, rs1: Register, rs2: Register) {
+        self.r_type(0x33, 0, 0, rd, rs1, rs2);
+    }
+    /// `sub`.
+    pub fn sub(&mut self, rd: Register, rs1: Register, rs2: Register) {
+        self.r_type(0x33, 0, 0x20, rd, rs1, rs2);
+    }
+    /// `mul`.
+    pub fn mul(&mut self, rd: Register, rs1: Register, rs2: Register) {
+        self.r_type(0x33, 0, 1, rd, rs1, rs2);
+    }
+    /// `mv`.
+    pub fn mv(&mut self, rd: Register, rs: Register) {
+        self.addi(rd, rs, 0);
+    }
+    /// `li` for values of 12 bits.
+    pub fn li(&mut self, rd: Register, value: i32) {
+        self.addi(rd, ZERO, value);
+    }
+    /// `lui` with the upper 20 bits of `value` (its low 12 bits are zero).
+    pub fn lui(&mut self, rd: Register, value: u32) {
+        self.emit(value & 0xffff_f000 | rd.0 << 7 | 0x37);
+    }
+    /// `csrrw rd, csr, rs`.
+    pub fn csrrw(&mut self, rd: Register, csr: u32, rs: Register) {
+        self.emit(csr << 20 | rs.0 << 15 | 1 << 12 | rd.0 << 7 | 0x73);
+    }
+    /// `csrw csr, rs`.
+    pub fn csrw(&mut self, csr: u32, rs: Register) {
+        self.csrrw(ZERO, csr, rs);
+    }
+    /// `csrr rd, csr`.
+    pub fn csrr(&mut self, rd: Register, csr: u32) {
+        self.emit(csr << 20 | 2 << 12 | rd.0 << 7 | 0x73);
+    }
+    /// `csrs csr, rs`.
+    pub fn csrs(&mut self, csr: u32, rs: Register) {
+        self.emit(csr << 20 | rs.0 << 15 | 2 << 12 | 0x73);
+    }
+    /// `csrc csr, rs`.
+    pub fn csrc(&mut self, csr: u32, rs: Register) {
+        self.emit(csr << 20 | rs.0 << 15 | 3 << 12 | 0x73);
+    }
+    /// `sret`.
+    pub fn sret(&mut self) {
+        self.emit(0x1020_0073);
+    }
+    /// `wfi`.
+    pub fn wfi(&mut self) {
+        self.emit(0x1050_0073);
+    }
+    /// `ecall`, from supervisor mode: to the firmware.
+    pub fn ecall(&mut self) {
+        self.emit(0x0000_0073);
+    }
+    /// `fence.i`.
+    pub fn fence_i(&mut self) {
+        self.emit(0x0000_100f);
+    }
+    /// `sfence.vma address, asid`.
+    pub fn sfence(&mut self, address: Register, asid: Register) {
+        self.emit(0x09 << 25 | asid.0 << 20 | address.0 << 15 | 0x73);
+    }
+    /// `sc.d zero, zero, (base)`: ends a load reservation of the thread that leaves.
+    pub fn end_reservation(&mut self, base: Register) {
+        self.emit(0x0c << 25 | base.0 << 15 | 3 << 12 | 0x2f);
+    }
+    /// `jr rs`.
+    pub fn jr(&mut self, rs: Register) {
+        self.i_type(0x67, 0, ZERO, rs, 0);
+    }
+    /// `jalr link, rs`.
+    pub fn jalr(&mut self, link: Register, rs: Register) {
+        self.i_type(0x67, 0, link, rs, 0);
+    }
+
+    fn branch(&mut self, funct3: u32, rs1: Register, rs2: Register, label: &mut Label) {
+        label.sources[label.count] = self.used;
+        label.count += 1;
+        self.emit(rs2.0 << 20 | rs1.0 << 15 | funct3 << 12 | 0x63);
+    }
+    /// `beq`.
+    pub fn beq(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
+        self.branch(0, rs1, rs2, label);
+    }
+    /// `bne`.
+    pub fn bne(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
+        self.branch(1, rs1, rs2, label);
+    }
+    /// `blt`.
+    pub fn blt(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
+        self.branch(4, rs1, rs2, label);
+    }
+    /// `bge`.
+    pub fn bge(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
+        self.branch(5, rs1, rs2, label);
+    }
+    /// `bltu`.
+    pub fn bltu(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
+        self.branch(6, rs1, rs2, label);
+    }
+    /// `bgeu`.
+    pub fn bgeu(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
+        self.branch(7, rs1, rs2, label);
+    }
+
+    /// Binds `label` here: all its branches lead to the next instruction.
+    pub fn bind(&mut self, label: &Label) {
+        for &source in &label.sources[..label.count] {
+            let offset = ((self.used - source) * 4) as u32;
+            if let Some(word) = self.words.get_mut(source) {
+                *word |= (offset >> 12 & 1) << 31
+                    | (offset >> 5 & 0x3f) << 25
+                    | (offset >> 1 & 0xf) << 8
+                    | (offset >> 11 & 1) << 7;
+            }
+        }
+    }
+
+    /// Whether a branch leads to `label`.
+    pub fn is_used(label: &Label) -> bool {
+        label.count > 0
+    }
+
+    /// Puts `value` into the literal pool; answers its offset from the block's entry.
+    pub fn literal(&mut self, value: u64) -> i32 {
+        let known = self.literals[1..self.literal_count]
+            .iter()
+            .position(|&v| v == value);
+        let index = match known {
+            Some(index) => index + 1,
+            None if self.literal_count < MAX_LITERALS => {
+                self.literals[self.literal_count] = value;
+                self.literal_count += 1;
+                self.literal_count - 1
+            }
+            None => {
+                self.overflow = true;
+                0
+            }
+        };
+        -8 * (index as i32 + 1)
+    }
+
+    /// `ld rd, literal(T0)`: `T0` holds the block's entry from the trampoline on.
+    pub fn load_literal(&mut self, rd: Register, value: u64) {
+        let offset = self.literal(value);
+        self.ld(rd, offset, T0);
+    }
+
+    /// The return code starts here.
+    pub fn mark_return(&mut self) {
+        self.return_index = Some(self.used);
+    }
+
+    /// Places the literals before the code. `address` is where `words[0]` will be executed.
+    /// Answers (words used, word index of the entry), or `None` when the block did not fit.
+    pub fn finish(self, address: u64) -> Option<(usize, usize)> {
+        if self.overflow {
+            return None;
+        }
+        let start = 2 * MAX_LITERALS;
+        let entry = 2 * self.literal_count;
+        self.words.copy_within(start..self.used, entry);
+        let return_index = self
+            .return_index
+            .map_or(entry, |index| index - start + entry);
+        let mut literals = self.literals;
+        literals[0] = address + 4 * return_index as u64;
+        for (index, literal) in literals[..self.literal_count].iter().enumerate() {
+            let place = entry - 2 * (index + 1);
+            self.words[place] = *literal as u32;
+            self.words[place + 1] = (*literal >> 32) as u32;
+        }
+        Some((self.used - start + entry, entry))
+    }
+}

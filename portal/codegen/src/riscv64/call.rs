@@ -1,0 +1,256 @@
+//! The ordinary portal: a call into another domain, and the return.
+
+use super::asm::{csr, registers::*, Assembler, Label, Register};
+use super::*;
+use pebble_abi::errno::Errno;
+use pebble_abi::layout;
+use pebble_abi::object::{self, FrameKind, FrameName};
+use pebble_portal_spec::{Argument, Specification, Stack, State};
+
+use crate::{Error, Name, System, Target};
+
+const STACK_NEXT: i32 = offset_of!(object::Stack, next) as i32;
+const STACK_TOP: i32 = offset_of!(object::Stack, top) as i32;
+const STACK_TP: i32 = offset_of!(object::Stack, tp) as i32;
+const HEADER: i32 = object::FRAME_HEADER as i32;
+
+/// Generates call and return for `specification`.
+pub(super) fn call(
+    a: &mut Assembler<'_>,
+    specification: &Specification,
+    target: Target,
+    constant: u64,
+    name: Name,
+    system: &System,
+) -> Result<(), Error> {
+    let new_stack = specification.stack == Stack::New;
+    let partial = specification.state == State::Partial;
+    let pages = specification.window_pages();
+    let frame = match (partial, new_stack) {
+        (true, _) => object::PARTIAL_FRAME as i32,
+        (false, true) => HEADER + 8,
+        (false, false) => HEADER,
+    };
+    if specification.arguments().iter().any(|argument| {
+        matches!(
+            argument,
+            Argument::OpenWindow(_) | Argument::Give(_) | Argument::Take(_)
+        )
+    }) {
+        return Err(Error::Unsupported("W, G and T"));
+    }
+    let mut too_deep = Label::new();
+    let mut absent = Label::new();
+    let mut no_stack = Label::new();
+    let mut windows_full = Label::new();
+
+    // Checks first: until the commit below, nothing outside the unused part of the invocation stack changes.
+    a.ld(T1, INVOCATION, TP);
+    a.ld(T2, if name.system { SYSTEM_LIMIT } else { LIMIT }, TP);
+    a.bltu(T1, T2, &mut too_deep);
+    if partial {
+        push_live_floats(a, system);
+    }
+    a.ld(T2, DOMAIN, TP);
+    let mut first = 0;
+    for (index, argument) in specification.arguments().iter().enumerate() {
+        if let Some((count, writable)) = argument.window() {
+            let register = Register(A0.0 + index as u32);
+            window::check(a, register, count, writable, first, frame, &mut absent);
+            first += count;
+        }
+    }
+    a.load_literal(T6, target.domain);
+    if new_stack {
+        a.ld(T5, DOMAIN_STACKS, T6);
+        a.beq(T5, ZERO, &mut no_stack);
+    } else if pages > 0 {
+        a.ld(T5, STACK, TP);
+    }
+    if pages > 0 {
+        window::check_room(a, pages, &mut windows_full);
+    }
+
+    // Commit: the frame.
+    let kind = if partial || new_stack {
+        FrameKind::Partial
+    } else {
+        FrameKind::Minimal
+    };
+    a.addi(T1, T1, -frame);
+    let frame_name = FrameName::new(name.generation, name.domain, name.slot, kind, frame as u64);
+    a.load_literal(T3, frame_name.0);
+    a.sd(T0, FRAME_PORTAL, T1);
+    a.sd(T3, FRAME_NAME, T1);
+    a.sd(T2, FRAME_DOMAIN, T1);
+    a.sd(RA, FRAME_PC, T1);
+    a.sd(SP, FRAME_SP, T1);
+    if new_stack {
+        a.ld(T3, STACK, TP);
+        a.sd(T3, FRAME_STACK, T1);
+        a.ld(T3, STACK_NEXT, T5);
+        a.sd(T3, DOMAIN_STACKS, T6);
+        a.sd(T5, STACK, TP);
+        a.ld(SP, STACK_TOP, T5);
+    } else if partial {
+        a.sd(ZERO, FRAME_STACK, T1);
+    }
+    if partial || new_stack {
+        a.csrr(T3, csr::SSCRATCH);
+        a.sd(T3, HEADER, T1);
+    }
+    if new_stack {
+        a.ld(T3, STACK_TP, T5);
+        a.csrw(csr::SSCRATCH, T3);
+    } else if partial {
+        a.csrw(csr::SSCRATCH, ZERO);
+    }
+    if partial {
+        for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
+            a.sd(Register(*register as u32), HEADER + 8 * index as i32, T1);
+        }
+    }
+    a.sd(T1, INVOCATION, TP);
+    arguments(a, specification, constant, name);
+    let mut first = 0;
+    for (index, argument) in specification.arguments().iter().enumerate() {
+        if let Some((count, _)) = argument.window() {
+            window::open(a, Register(A0.0 + index as u32), count, first);
+            first += count;
+        }
+    }
+    enter_domain(a, T6, system);
+    a.load_literal(T3, target.entry);
+    a.csrw(csr::SEPC, T3);
+    a.lui(RA, (layout::GATE + layout::GATE_RETURN) as u32);
+    if partial {
+        clear_for_callee(a, specification.arguments().len() as u32);
+    }
+    leave(a);
+
+    // What can go wrong, out of the way.
+    if Assembler::is_used(&absent) {
+        a.bind(&absent);
+        window::absent(a);
+    }
+    if new_stack {
+        a.bind(&no_stack);
+        a.load_literal(T0, system.stack_wait);
+        a.jr(T0);
+    }
+    if Assembler::is_used(&windows_full) {
+        a.bind(&windows_full);
+        answer(a, Errno::NoMemory.negated() as i32);
+    }
+    a.bind(&too_deep);
+    answer(a, Errno::TooDeep.negated() as i32);
+
+    return_code(a, new_stack, partial, pages, frame, system);
+    Ok(())
+}
+
+/// Values that the portal puts into argument registers. `t2` is the invoking domain.
+fn arguments(a: &mut Assembler<'_>, specification: &Specification, constant: u64, name: Name) {
+    for (index, argument) in specification.arguments().iter().enumerate() {
+        let register = Register(A0.0 + index as u32);
+        match argument {
+            Argument::Constant => a.load_literal(register, constant),
+            Argument::Slot => a.li(register, name.slot as i32),
+            Argument::Thread => a.ld(register, NUMBER, TP),
+            Argument::Domain => a.ld(register, DOMAIN_ASID, T2),
+            Argument::Time => {
+                a.csrr(register, csr::CYCLE);
+                a.srli(register, register, 1);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Letter `p`: if the invoker has floating-point registers, they go to the invocation stack first. The block
+/// answers with the new top in `t1`. This is no commit: the invoker finds its registers there whatever follows.
+fn push_live_floats(a: &mut Assembler<'_>, system: &System) {
+    let mut none = Label::new();
+    a.ld(T3, FLOAT_LIVE, TP);
+    a.beq(T3, ZERO, &mut none);
+    a.load_literal(T4, system.float_push);
+    a.jalr(T3, T4);
+    a.bind(&none);
+}
+
+/// Letter `p`: the callee sees nothing of the invoker's registers but the arguments.
+fn clear_for_callee(a: &mut Assembler<'_>, arguments: u32) {
+    for register in 0..32 {
+        let passed = register >= A0.0 && register < A0.0 + arguments;
+        let needed = [ZERO.0, RA.0, SP.0, TP.0].contains(&register);
+        if !passed && !needed {
+            a.li(Register(register), 0);
+        }
+    }
+}
+
+/// The return: entered from slot 0 with `t1` = frame.
+fn return_code(
+    a: &mut Assembler<'_>,
+    new_stack: bool,
+    partial: bool,
+    pages: usize,
+    frame: i32,
+    system: &System,
+) {
+    let mut waiters = Label::new();
+    a.mark_return();
+    if partial {
+        float::drop_live(a);
+    }
+    if pages > 0 {
+        window::close(a, pages);
+    }
+    if new_stack {
+        if pages == 0 {
+            a.ld(T5, STACK, TP);
+        }
+        a.ld(T6, DOMAIN, TP);
+        a.ld(T3, DOMAIN_STACKS, T6);
+        a.sd(T3, STACK_NEXT, T5);
+        a.sd(T5, DOMAIN_STACKS, T6);
+        a.ld(T3, FRAME_STACK, T1);
+        a.sd(T3, STACK, TP);
+        a.ld(T4, DOMAIN_WAITERS, T6);
+        a.mv(T5, T6);
+    }
+    a.ld(T6, FRAME_DOMAIN, T1);
+    enter_domain(a, T6, system);
+    a.ld(RA, FRAME_PC, T1);
+    a.ld(SP, FRAME_SP, T1);
+    if new_stack || partial {
+        a.ld(T3, HEADER, T1);
+        a.csrw(csr::SSCRATCH, T3);
+    }
+    if partial {
+        for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
+            a.ld(Register(*register as u32), HEADER + 8 * index as i32, T1);
+        }
+    }
+    a.addi(T1, T1, frame);
+    a.sd(T1, INVOCATION, TP);
+    if new_stack {
+        a.bne(T4, ZERO, &mut waiters);
+    }
+    a.csrw(csr::SEPC, RA);
+    if partial {
+        for register in 5..32 {
+            let saved = object::PARTIAL_REGISTERS.contains(&(register as u8));
+            if !saved && register != A0.0 {
+                a.li(Register(register), 0);
+            }
+        }
+    }
+    leave(a);
+    if new_stack {
+        // `t5` = the domain whose stack came back while threads wait for one.
+        a.bind(&waiters);
+        a.load_literal(T0, system.stack_free);
+        a.jr(T0);
+    }
+}

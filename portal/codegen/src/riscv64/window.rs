@@ -1,0 +1,139 @@
+//! Memory windows: pages of the invoker that the callee sees for the length of a call.
+//!
+//! A window page is mapped at once, by writing a page-table entry of the callee: each stack slot has
+//! window pages of its own with a page-table page behind them, so two traversals never share an entry and the
+//! entry of one goes when it returns. The paper counts traversals per page and domain instead, because its
+//! processor refills the TLB in software; docs/decisions compares the two.
+
+use super::asm::{csr, registers::*, Assembler, Label, Register};
+use super::{DOMAIN_ROOT, STACK, TABLE};
+use core::mem::offset_of;
+use pebble_abi::{layout, object::Stack, slot};
+
+const WINDOW_ENTRY: i32 = offset_of!(Stack, window_entry) as i32;
+const WINDOW: i32 = offset_of!(Stack, window) as i32;
+const WINDOW_USED: i32 = offset_of!(Stack, window_used) as i32;
+
+/// Page-table entry bits: valid, readable, user.
+const READABLE: i32 = 0x13;
+/// The same and writable.
+const WRITABLE: i32 = 0x17;
+/// Accessed and dirty, which hardware may not set by itself.
+const ACCESSED_DIRTY: i32 = 0xc0;
+
+/// Where one page's entry waits between check and commit: below the frame that is about to be pushed.
+fn scratch(frame_bytes: i32, page: usize) -> i32 {
+    -frame_bytes - 8 * (page as i32 + 1)
+}
+
+/// Checks one window: walks the invoker's page table (`t2` = its domain) for each page and leaves the entry for the
+/// callee in the scratch words below the frame. Branches to `absent` with the page's address in `t5` when the
+/// page is not there or not usable this way. Uses `t3` to `t6`. `first` counts window pages before this argument.
+pub(super) fn check(
+    a: &mut Assembler<'_>,
+    argument: Register,
+    pages: usize,
+    writable: bool,
+    first: usize,
+    frame_bytes: i32,
+    absent: &mut Label,
+) {
+    let rights = if writable { WRITABLE } else { READABLE };
+    a.load_literal(T6, layout::PHYSMAP);
+    for page in 0..pages {
+        if page == 0 {
+            a.mv(T5, argument);
+        } else {
+            a.lui(T3, (page as u32) << 12);
+            a.add(T5, argument, T3);
+        }
+        // Only the lower half of the address space is the invoker's.
+        a.srli(T3, T5, 38);
+        a.bne(T3, ZERO, absent);
+        a.ld(T3, DOMAIN_ROOT, T2);
+        a.srli(T4, T5, 30);
+        for level in [2, 1, 0] {
+            if level != 2 {
+                a.srli(T3, T3, 10);
+                a.slli(T3, T3, 12);
+                a.add(T3, T3, T6);
+                a.slli(T4, T5, if level == 1 { 34 } else { 43 });
+                a.srli(T4, T4, 55);
+            }
+            a.slli(T4, T4, 3);
+            a.add(T3, T3, T4);
+            a.ld(T3, 0, T3);
+            if level != 0 {
+                a.andi(T4, T3, 1);
+                a.beq(T4, ZERO, absent);
+            }
+        }
+        a.andi(T4, T3, rights);
+        a.addi(T4, T4, -rights);
+        a.bne(T4, ZERO, absent);
+        // Same page, rights of this window only: never executable.
+        a.srli(T3, T3, 10);
+        a.slli(T3, T3, 10);
+        a.ori(T3, T3, rights | ACCESSED_DIRTY);
+        a.sd(T3, scratch(frame_bytes, first + page), T1);
+    }
+}
+
+/// Branches to `full` when the stack record in `t5` has fewer than `pages` window pages left. Uses `t3`, `t4`.
+pub(super) fn check_room(a: &mut Assembler<'_>, pages: usize, full: &mut Label) {
+    a.ld(T3, WINDOW_USED, T5);
+    a.lui(T4, ((layout::WINDOW_PAGES as usize - pages) as u32) << 12);
+    a.bltu(T4, T3, full);
+}
+
+/// Opens one window on the stack record in `t5`: moves the entries to their places and the argument to the
+/// address that the callee sees. `t1` is the new frame. Uses `t2`, `t3`, `t4`.
+pub(super) fn open(a: &mut Assembler<'_>, argument: Register, pages: usize, first: usize) {
+    a.ld(T3, WINDOW_USED, T5);
+    a.ld(T2, WINDOW_ENTRY, T5);
+    a.srli(T4, T3, 9);
+    a.add(T4, T4, T2);
+    for page in 0..pages {
+        a.ld(T2, scratch(0, first + page), T1);
+        a.sd(T2, 8 * page as i32, T4);
+    }
+    a.ld(T2, WINDOW, T5);
+    a.add(T2, T2, T3);
+    a.slli(argument, argument, 52);
+    a.srli(argument, argument, 52);
+    a.add(argument, argument, T2);
+    a.lui(T2, (pages as u32) << 12);
+    a.add(T3, T3, T2);
+    a.sd(T3, WINDOW_USED, T5);
+}
+
+/// Closes the last `pages` window pages of the thread's stack. Uses `t2` to `t5`; leaves the stack in `t5`.
+pub(super) fn close(a: &mut Assembler<'_>, pages: usize) {
+    a.ld(T5, STACK, TP);
+    a.ld(T3, WINDOW_USED, T5);
+    a.lui(T4, (pages as u32) << 12);
+    a.sub(T3, T3, T4);
+    a.sd(T3, WINDOW_USED, T5);
+    a.ld(T2, WINDOW_ENTRY, T5);
+    a.srli(T4, T3, 9);
+    a.add(T4, T4, T2);
+    a.ld(T2, WINDOW, T5);
+    a.add(T2, T2, T3);
+    for page in 0..pages {
+        a.sd(ZERO, 8 * page as i32, T4);
+        if page > 0 {
+            a.lui(T3, 1 << 12);
+            a.add(T2, T2, T3);
+        }
+        a.sfence(T2, ZERO);
+    }
+}
+
+/// The page at `t5` is not there: continue in the window-fault portal of the current table, which finds the
+/// address where a page fault would have left it.
+pub(super) fn absent(a: &mut Assembler<'_>) {
+    a.csrw(csr::STVAL, T5);
+    a.ld(T0, TABLE, TP);
+    a.ld(T0, 8 * slot::WINDOW_FAULT as i32, T0);
+    a.jr(T0);
+}
