@@ -8,6 +8,8 @@ int main(void)
 {
 	CHECK(invoke_portal(500, 0, 0, 0, 0, 0) == -ENOSYS);
 	CHECK(invoke_portal(NPORTALS + 500, 0, 0, 0, 0, 0) == -ENOSYS); /* the number is taken modulo NPORTALS */
+	CHECK(invoke_portal(-1, 0, 0, 0, 0, 0) == -ENOSYS);
+	CHECK(invoke_portal(13, 0, 0, 0, 0, 0) == -ENOSYS); /* an exception's slot */
 	CHECK(portal_open(NULL) == -EFAULT);
 	CHECK(portal_open("/program/not-there") == -ENOENT);
 	CHECK(portal_open("/power/off") == -EACCES);

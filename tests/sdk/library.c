@@ -33,7 +33,7 @@ int main(void)
 	CHECK(!malloc((size_t)1 << 40) && errno == ENOMEM);
 
 	char text[100];
-	CHECK(sprintf(text, "%5.2f|%-6s|%08x|%llu", 3.14159, "ab", 0xbeef, 1ULL << 63) == 40);
+	CHECK(sprintf(text, "%5.2f|%-6s|%08x|%llu", 3.14159, "ab", 0xbeef, 1ULL << 63) == 41);
 	CHECK(!strcmp(text, " 3.14|ab    |0000beef|9223372036854775808"));
 	double number;
 	int count;
@@ -48,6 +48,8 @@ int main(void)
 
 	CHECK(write(7, "x", 1) == -1 && errno == EBADF);
 	CHECK(write(0, "x", 1) == -1 && errno == EBADF);
+
+	CHECK(!strcmp(strerror(ENOSYS), "Function not implemented") && strlen(strerror(ENOENT)) > 3);
 
 	char line[64];
 	CHECK(fgets(line, sizeof line, stdin) && !strcmp(line, "first line\n"));
