@@ -35,8 +35,6 @@ int main(void)
 	CHECK(invoke_portal(console, 0x0ff00000, 5, 0, 0, 0) == -EFAULT);
 	CHECK(invoke_portal_long(console, (long)0xffffffff80000000, 5, 0, 0, 0) == -EFAULT);
 	CHECK(invoke_portal(console, (long)"text", 5000, 0, 0, 0) == -EINVAL);
-	int input = portal_open(CONSOLE_READ);
-	CHECK(invoke_portal(input, (long)main, 4, 0, 0, 0) == -EFAULT);
 
 	CHECK(sbrk((ptrdiff_t)1 << 40) == (void *)-1 && errno == ENOMEM);
 	CHECK(VM_FAILED(vm_map((size_t)1 << 40)));

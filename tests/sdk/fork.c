@@ -83,26 +83,6 @@ int main(void)
 			sem_wait(done);
 	}
 	CHECK(count == 200);
-
-	/* With every slot taken there is an error, and room again afterwards. */
-	int gate = sem_create(0), made = 0, thread;
-	while ((thread = fork()) > 0)
-		made++;
-	if (thread == 0) {
-		sem_wait(gate);
-		sem_post(done);
-		thread_exit();
-	}
-	CHECK(thread == -EAGAIN && made >= 20 && made < (int)PEBBLE_STACK_SLOTS);
-	for (int i = 0; i < made; i++)
-		sem_post(gate);
-	for (int i = 0; i < made; i++)
-		sem_wait(done);
-	yield();
-	thread = fork();
-	if (thread == 0)
-		thread_exit();
-	CHECK(thread > 0);
 	puts("forked");
 	return 0;
 }
