@@ -130,6 +130,10 @@ impl State {
                         },
                     );
                 }
+                // It waits for a stack to call somebody with: it is not to wait on.
+                if top && calls::thread_state(number) == Some(thread_state::STACK) {
+                    self.leave_stack_queue(number);
+                }
                 // It waits in the scheduler on behalf of the dead domain: nobody will wake it.
                 if top && thread.state == object::PARKED && kind == FrameKind::Scheduler as u64 {
                     calls::thread_stop(number);
@@ -139,6 +143,23 @@ impl State {
             top = false;
         });
         let _ = asid;
+    }
+
+    /// Takes a thread out of the queue for a stack; it goes on with its full frame.
+    pub fn leave_stack_queue(&self, number: usize) {
+        let objects = self.objects();
+        let waits_for = (calls::thread_info(number) >> 16) as usize;
+        calls::thread_stop(number);
+        let record = objects.domain(waits_for);
+        let domain: Domain = objects.read(record);
+        objects.write(
+            record,
+            Domain {
+                stack_waiters: domain.stack_waiters.saturating_sub(1),
+                ..domain
+            },
+        );
+        calls::thread_continue(number, 0);
     }
 
     /// Calls `visit` with each frame of a thread, from the top to the sentinel.

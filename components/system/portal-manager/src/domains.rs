@@ -288,6 +288,9 @@ impl State {
                     with_new[0] = b'n';
                     text = Text::new(&with_new[..length]);
                 }
+                if specification.gives() {
+                    self.prepare_gifts(target as usize)?;
+                }
                 let target = Target {
                     domain: objects.domain(target as usize),
                     entry,
@@ -324,6 +327,36 @@ impl State {
         self.tables
             .enter(objects, portal)
             .inspect_err(|_| self.code.free(code))
+    }
+
+    /// Makes room in the gift area of `asid` for pages that portals give it, if it has none yet or little left.
+    fn prepare_gifts(&mut self, asid: usize) -> Result<(), Errno> {
+        let objects = self.objects();
+        let domain = objects.read_domain(asid);
+        if domain.gift[0] + 8 * pebble_portal_spec::MAX_WINDOW_PAGES as u64 <= domain.gift[1] {
+            return Ok(());
+        }
+        let entry = calls::gift_prepare(asid);
+        if entry <= 0 {
+            return Err(Errno::NoMemory);
+        }
+        let entry = entry as u64;
+        self.undisturbed(|_| {
+            let record = objects.domain(asid);
+            let domain = objects.read::<Domain>(record);
+            let end = (entry & !(layout::PAGE - 1)) + layout::PAGE;
+            let gift = [PHYSMAP + entry, PHYSMAP + end];
+            let gift_address = layout::GIFT + (entry % layout::PAGE) / 8 * layout::PAGE;
+            objects.write(
+                record,
+                Domain {
+                    gift,
+                    gift_address,
+                    ..domain
+                },
+            );
+        });
+        Ok(())
     }
 
     /// The address space in which threads leave dead domains: nothing but the gate page. Made once.
