@@ -34,7 +34,8 @@ pub(super) fn call(
     // Each letter `T` keeps the invoker's address in a word of its own at the end of the frame.
     let frame = saved + 8 * takes(specification).count() as i32;
     let mut too_deep = Label::new();
-    let mut absent = Label::new();
+    let mut absent = window::Absent::default();
+    let mut refused = Label::new();
     let mut no_stack = Label::new();
     let mut windows_full = Label::new();
     let gifts: usize = specification
@@ -64,7 +65,7 @@ pub(super) fn call(
                     writable,
                     first,
                     frame,
-                    &mut absent,
+                    absent.label(writable),
                 );
             }
             Argument::OpenWindow(count) | Argument::Give(count) => {
@@ -74,12 +75,14 @@ pub(super) fn call(
                     register,
                     count as usize,
                     moves,
-                    first,
-                    frame,
+                    (first, frame),
                     &mut absent,
+                    &mut refused,
                 );
             }
-            Argument::Take(count) => gift::check_take(a, register, count as usize, &mut absent),
+            Argument::Take(count) => {
+                gift::check_take(a, register, count as usize, &mut absent, &mut refused)
+            }
             _ => {}
         }
         first += scratch_words(*argument);
@@ -167,9 +170,10 @@ pub(super) fn call(
     leave(a);
 
     // What can go wrong, out of the way.
-    if Assembler::is_used(&absent) {
-        a.bind(&absent);
-        window::absent(a);
+    window::absent(a, &absent);
+    if Assembler::is_used(&refused) {
+        a.bind(&refused);
+        answer(a, Errno::Fault.negated() as i32);
     }
     if new_stack {
         a.bind(&no_stack);

@@ -6,7 +6,7 @@
 //! argument, so that neither side's share of memory changes. The VM server's rules are in `abi::page_table`.
 
 use super::asm::{registers::*, Assembler, Label, Register};
-use super::window::{address_of_page, walk};
+use super::window::{address_of_page, walk, Absent};
 use super::DOMAIN;
 use core::mem::offset_of;
 use pebble_abi::errno::Errno;
@@ -18,8 +18,8 @@ const GIFT_ADDRESS: i32 = offset_of!(object::Domain, gift_address) as i32;
 /// An entry may be moved if it has these...
 const MOVABLE: i32 =
     (page_table::VALID | page_table::READ | page_table::WRITE | page_table::USER) as i32;
-/// ...among these bits.
-const MOVABLE_MASK: i32 = MOVABLE | (page_table::BORROWED | page_table::EXECUTE) as i32;
+/// ...and none of these.
+const UNMOVABLE: i32 = (page_table::BORROWED | page_table::EXECUTE) as i32;
 /// An entry may be copied if it has these.
 const READABLE: i32 = (page_table::VALID | page_table::READ | page_table::USER) as i32;
 
@@ -28,14 +28,22 @@ fn scratch(frame_bytes: i32, word: usize) -> i32 {
     -frame_bytes - 8 * (word as i32 + 1)
 }
 
-/// Branches to `absent` unless the entry in `t4`, of the page at `t5`, may be moved. Uses `t4` only through `temporary`.
-fn check_movable(a: &mut Assembler<'_>, temporary: Register, absent: &mut Label) {
-    // Never from a stack area: another domain may see the same entry there.
+/// Branches to `absent` unless the page at `t5`, whose entry is in `t4`, is writable, and to `refused` unless it may be
+/// moved then: what is borrowed or executable, or lies in a stack area, where another domain may see the same
+/// entry, may not.
+fn check_movable(
+    a: &mut Assembler<'_>,
+    temporary: Register,
+    absent: &mut Label,
+    refused: &mut Label,
+) {
     a.lui(temporary, layout::STACKS as u32);
-    a.bgeu(T5, temporary, absent);
-    a.andi(temporary, T4, MOVABLE_MASK);
+    a.bgeu(T5, temporary, refused);
+    a.andi(temporary, T4, MOVABLE);
     a.addi(temporary, temporary, -MOVABLE);
     a.bne(temporary, ZERO, absent);
+    a.andi(temporary, T4, UNMOVABLE);
+    a.bne(temporary, ZERO, refused);
 }
 
 /// Checks the pages of a `W` (`moves` false) or `G` argument; `t2` = invoker. Entries and their places wait in the scratch
@@ -45,21 +53,21 @@ pub(super) fn check(
     argument: Register,
     pages: usize,
     moves: bool,
-    first: usize,
-    frame_bytes: i32,
-    absent: &mut Label,
+    (first, frame_bytes): (usize, i32),
+    absent: &mut Absent,
+    refused: &mut Label,
 ) {
     a.load_literal(T6, layout::PHYSMAP);
     for page in 0..pages {
         address_of_page(a, argument, page);
-        walk(a, T2, absent);
+        walk(a, T2, absent.label(moves));
         a.sd(T3, scratch(frame_bytes, first + 2 * page + 1), T1);
         if moves {
-            check_movable(a, T3, absent);
+            check_movable(a, T3, &mut absent.write, refused);
         } else {
             a.andi(T3, T4, READABLE);
             a.addi(T3, T3, -READABLE);
-            a.bne(T3, ZERO, absent);
+            a.bne(T3, ZERO, &mut absent.read);
             // Not executable, never written through sharing, and not what keeps the page allocated.
             a.andi(
                 T3,
@@ -123,13 +131,14 @@ pub(super) fn check_take(
     a: &mut Assembler<'_>,
     argument: Register,
     pages: usize,
-    absent: &mut Label,
+    absent: &mut Absent,
+    refused: &mut Label,
 ) {
     a.load_literal(T6, layout::PHYSMAP);
     for page in 0..pages {
         address_of_page(a, argument, page);
-        walk(a, T2, absent);
-        check_movable(a, T3, absent);
+        walk(a, T2, &mut absent.write);
+        check_movable(a, T3, &mut absent.write, refused);
     }
 }
 
@@ -137,6 +146,7 @@ pub(super) fn check_take(
 /// callee's. All pages or none; if none, the result becomes `-EFAULT`. A negative result exchanges nothing.
 pub(super) fn take(a: &mut Assembler<'_>, place: i32, frame_domain: i32, pages: usize) {
     let mut refused = Label::new();
+    let mut absent = Label::new();
     let mut done = Label::new();
     a.blt(A0, ZERO, &mut done);
     a.load_literal(T6, layout::PHYSMAP);
@@ -150,7 +160,7 @@ pub(super) fn take(a: &mut Assembler<'_>, place: i32, frame_domain: i32, pages: 
             address_of_page(a, address, page);
             walk(a, T2, &mut refused);
             a.sd(T3, scratch(0, 4 * page + 2 * side), T1);
-            check_movable(a, T3, &mut refused);
+            check_movable(a, T3, &mut absent, &mut refused);
             a.sd(T4, scratch(0, 4 * page + 2 * side + 1), T1);
         }
     }
@@ -168,6 +178,7 @@ pub(super) fn take(a: &mut Assembler<'_>, place: i32, frame_domain: i32, pages: 
     // Two forward jumps around the refusal: nothing but branches is needed.
     a.beq(ZERO, ZERO, &mut done);
     a.bind(&refused);
+    a.bind(&absent);
     a.li(A0, Errno::Fault.negated() as i32);
     a.bind(&done);
 }

@@ -147,11 +147,41 @@ pub(super) fn close(a: &mut Assembler<'_>, pages: usize) {
     }
 }
 
-/// The page at `t5` is not there: continue in the window-fault portal of the current table, which finds the
-/// address where a page fault would have left it.
-pub(super) fn absent(a: &mut Assembler<'_>) {
-    a.csrw(csr::STVAL, T5);
-    a.ld(T0, TABLE, TP);
-    a.ld(T0, 8 * slot::WINDOW_FAULT as i32, T0);
-    a.jr(T0);
+/// Where a portal goes whose caller's buffer is not there.
+#[derive(Default)]
+pub(super) struct Absent {
+    /// A page that must be readable.
+    pub read: Label,
+    /// A page that must be writable.
+    pub write: Label,
+}
+
+impl Absent {
+    /// The label for a window with these rights.
+    pub fn label(&mut self, writable: bool) -> &mut Label {
+        if writable {
+            &mut self.write
+        } else {
+            &mut self.read
+        }
+    }
+}
+
+/// The page at `t5` is not there, or not usable this way: continue in the window-fault portal of the current table,
+/// which finds the address where a page fault would have left it. Its lowest bit says that the page must be
+/// writable: without that, the VM server could find nothing wrong and the call would be repeated for ever.
+pub(super) fn absent(a: &mut Assembler<'_>, absent: &Absent) {
+    for (label, writable) in [(&absent.read, false), (&absent.write, true)] {
+        if Assembler::is_used(label) {
+            a.bind(label);
+            a.andi(T5, T5, -2);
+            if writable {
+                a.ori(T5, T5, 1);
+            }
+            a.csrw(csr::STVAL, T5);
+            a.ld(T0, TABLE, TP);
+            a.ld(T0, 8 * slot::WINDOW_FAULT as i32, T0);
+            a.jr(T0);
+        }
+    }
 }
