@@ -193,6 +193,10 @@ extern "C" fn domain_create(_: usize, description: usize) -> isize {
     let Some(description) = objects::window_read::<DomainDescription>(description) else {
         return Errno::Fault.negated();
     };
+    // The highest priority is the portal manager's, for moments in which nothing may change.
+    if description.priority as usize >= layout::PRIORITIES - 1 {
+        return Errno::Invalid.negated();
+    }
     number(STATE.with(|state| {
         let asid = state.create(description, 0, false)?;
         state.driver_portals(asid)?;
