@@ -110,7 +110,6 @@ pub(super) fn generate(
         g.system.float_push,
         g.system.stack_free,
     ];
-    debug_assert!(shared_code::STACK_FREE == 7);
     let stack_wait = g.system.stack_wait;
     info.stack_wait_code = stack_wait;
 

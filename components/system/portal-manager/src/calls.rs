@@ -33,6 +33,10 @@ pub fn stack_prepare(asid: usize, slot_address: u64) -> isize {
 pub fn stack_share(caller: usize, callee: usize) -> isize {
     vm_call(vm::STACK_SHARE, caller, callee, 0)
 }
+/// Page-table page for given pages; answers the physical address of the first free entry.
+pub fn gift_prepare(asid: usize) -> isize {
+    vm_call(vm::GIFT_PREPARE, asid, 0, 0)
+}
 /// Pages in use and limit.
 pub fn memory_info(asid: usize) -> isize {
     vm_call(vm::MEMORY_INFO, asid, 0, 0)
