@@ -318,8 +318,8 @@ impl State {
         let objects = self.objects();
         let record = objects.thread(number);
         let thread: Thread = objects.read(record);
-        // It may still be on its way into the scheduler.
-        if calls::thread_state(number) != Some(thread_state::FREE) {
+        // It may still be on its way into the scheduler, which answers with an error once it has forgotten it.
+        if calls::thread_state(number).is_some_and(|state| state != thread_state::FREE) {
             return false;
         }
         let mut current = thread.stack;
