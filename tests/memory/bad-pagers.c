@@ -20,7 +20,7 @@ static long pager(long constant_, long cookie, int asid, char *address, int acce
 	case AN_ERROR:
 		return -EIO;
 	case WRONG_DOMAIN:
-		return results[step] = vm_supply(get_asid(), address, page, PAGER_SUPPLY_WRITABLE);
+		return results[step] = vm_supply(get_asid(), address, page, PAGER_SUPPLY_WRITE);
 	case WRONG_ADDRESS:
 		return results[step] = vm_supply(asid, address + PEBBLE_PAGE, page, 0);
 	case NOT_A_PAGE:
@@ -28,10 +28,10 @@ static long pager(long constant_, long cookie, int asid, char *address, int acce
 	case NOT_MAPPED:
 		return results[step] = vm_supply(asid, address, (void *)0x30000000, 0);
 	case NOT_WRITABLE:
-		return results[step] = vm_supply(asid, address, (void *)constant, PAGER_SUPPLY_WRITABLE);
+		return results[step] = vm_supply(asid, address, (void *)constant, PAGER_SUPPLY_WRITE);
 	}
 	(void)access;
-	return vm_supply(asid, address, page, PAGER_SUPPLY_WRITABLE);
+	return vm_supply(asid, address, page, PAGER_SUPPLY_WRITE);
 }
 
 static long intercept(long slot, long p1, long p2, long p3, long p4, long p5)
