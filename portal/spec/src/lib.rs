@@ -17,6 +17,8 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod portal;
+
 use core::fmt;
 
 /// Most argument letters: `a0` to `a5`.
@@ -215,6 +217,12 @@ impl Specification {
     /// What happens to `a0`, `a1`, ... in order.
     pub fn arguments(&self) -> &[Argument] {
         &self.arguments[..self.count]
+    }
+
+    /// Whether the callee gets pages for good (`W` or `G`).
+    pub fn gives(&self) -> bool {
+        let gives = |a: &Argument| matches!(a, Argument::OpenWindow(_) | Argument::Give(_));
+        self.arguments().iter().any(gives)
     }
 
     /// Pages shown through windows for the length of the call (`w` and `r`).

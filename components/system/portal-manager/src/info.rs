@@ -43,7 +43,7 @@ impl State {
                 asid as u64,
                 domain.parent as u64,
                 domain.threads as u64,
-                self.tables.count[asid] as u64,
+                self.tables.count[domain.table_of] as u64,
                 memory & 0xffff_ffff,
                 memory >> 32,
                 u64::from(domain.life == Life::Alive)

@@ -32,7 +32,7 @@ impl Objects {
         let offset = privileged.wrapping_sub(self.base);
         assert!(
             offset <= object::REGION - size_of::<T>() as u64
-                && offset % align_of::<T>() as u64 == 0,
+                && offset.is_multiple_of(align_of::<T>() as u64),
             "reference outside the nucleus objects: {privileged:#x}"
         );
         (layout::OBJECTS + offset) as *mut T

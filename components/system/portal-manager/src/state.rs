@@ -61,6 +61,8 @@ pub struct State {
     pub dead: u64,
     /// Root page of the address space in which threads leave dead domains.
     pub limbo: u64,
+    /// Portal table of dead domains.
+    pub limbo_table: u64,
     /// Code that no table leads to but a frame may still return through.
     pub retired: [Placed; 256],
     /// Pool pages in use.
@@ -96,6 +98,7 @@ impl State {
             time_offset: 0,
             dead: 0,
             limbo: 0,
+            limbo_table: 0,
             retired: [const {
                 Placed {
                     address: 0,

@@ -3,7 +3,7 @@
 
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::MAX_THREADS;
-use pebble_abi::object::{full_offset, Domain, Frame, FrameKind, FrameName, Thread};
+use pebble_abi::object::{full_offset, Frame, FrameKind, FrameName, Thread};
 use pebble_abi::thread_state;
 
 use crate::calls;
@@ -32,7 +32,7 @@ impl State {
             {
                 let waits_for = (calls::thread_info(number) >> 16) as usize;
                 if self.holds_stack_of(number, waits_for) {
-                    self.refuse_stack(number, waits_for);
+                    self.refuse_stack(number);
                 }
             }
         }
@@ -57,7 +57,7 @@ impl State {
     }
 
     /// Its call answers `-EDEADLK` instead of being repeated.
-    fn refuse_stack(&mut self, number: usize, asid: usize) {
+    fn refuse_stack(&mut self, number: usize) {
         let objects = self.objects();
         let (place, frame): (u64, Frame) = objects.top_frame(objects.thread(number));
         if FrameName(frame.name).kind() != FrameKind::Full as u64 {
@@ -66,16 +66,6 @@ impl State {
         let ra: u64 = objects.read(place + full_offset(1));
         objects.write(place, Frame { pc: ra, ..frame });
         objects.write(place + full_offset(10), Errno::Deadlock.negated() as u64);
-        let record = objects.domain(asid);
-        let domain: Domain = objects.read(record);
-        objects.write(
-            record,
-            Domain {
-                stack_waiters: domain.stack_waiters.saturating_sub(1),
-                ..domain
-            },
-        );
-        calls::thread_stop(number);
-        calls::thread_continue(number, 0);
+        self.leave_stack_queue(number);
     }
 }

@@ -128,12 +128,9 @@ impl<M: Memory> Server<M> {
             FETCH => Some(vm::EXECUTE),
             LOAD => Some(vm::READ),
             STORE => Some(vm::WRITE),
-            slot::WINDOW_FAULT => {
-                let asid = self.living(fault.asid).ok()?;
-                let region = self.find_region(asid, fault.address);
-                let is_writable = region.is_some_and(|(_, region)| region.is_writable());
-                Some(if is_writable { vm::WRITE } else { vm::READ })
-            }
+            // Portal code says in the address's lowest bit whether it wants to show the page for writing.
+            slot::WINDOW_FAULT if fault.address & 1 != 0 => Some(vm::WRITE),
+            slot::WINDOW_FAULT => Some(vm::READ),
             _ => None,
         }
     }

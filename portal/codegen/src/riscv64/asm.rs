@@ -47,10 +47,13 @@ pub mod csr {
     pub const TIME: u32 = 0xc01;
 }
 
+/// Most branches to one label: four checks for each window page, all to the same answer.
+pub const MAX_BRANCHES: usize = 4 * pebble_portal_spec::MAX_WINDOW_PAGES;
+
 /// A place that forward branches lead to.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
-    sources: [usize; 12],
+    sources: [usize; MAX_BRANCHES],
     count: usize,
 }
 
@@ -58,7 +61,7 @@ impl Label {
     /// A label nobody branches to yet.
     pub const fn new() -> Self {
         Label {
-            sources: [0; 12],
+            sources: [0; MAX_BRANCHES],
             count: 0,
         }
     }

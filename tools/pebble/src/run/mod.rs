@@ -3,14 +3,17 @@
 mod fault;
 mod guest;
 mod hang;
+mod memory;
 mod message;
 mod outcome;
+mod place;
 mod qemu;
 mod qmp;
 mod records;
 mod serial;
 mod symbols;
 mod terminal;
+mod unwind;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
