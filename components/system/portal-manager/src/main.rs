@@ -265,6 +265,7 @@ extern "C" fn time_offset(_: usize, nanoseconds: usize) -> isize {
         let new = state.place(&kind, name)?;
         let old = core::mem::replace(&mut state.time_of_day, new);
         state.standard[pebble_abi::slot::TIME_OF_DAY] = new.address;
+        state.time_offset = nanoseconds as u64;
         let objects = state.objects();
         for asid in 1..MAX_DOMAINS {
             if state.domains[asid].life == Life::Alive && state.domains[asid].parent == 0 {
