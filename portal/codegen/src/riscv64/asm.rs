@@ -262,7 +262,7 @@ impl<'a> Assembler<'a> {
     }
     /// `sc.d zero, zero, (base)`: ends a load reservation of the thread that leaves.
     pub fn end_reservation(&mut self, base: Register) {
-        self.emit(0x18 << 25 | base.0 << 15 | 3 << 12 | 0x2f);
+        self.emit(0x0c << 25 | base.0 << 15 | 3 << 12 | 0x2f);
     }
     /// `jr rs`.
     pub fn jr(&mut self, rs: Register) {
