@@ -146,7 +146,11 @@ pub(super) fn gate_page(memory: &mut Memory) -> u64 {
     ];
     for (index, word) in dead.into_iter().enumerate() {
         // SAFETY: within the page that was just allocated.
-        unsafe { pointer::<u32>(page + layout::GATE_DEAD).add(index).write(word) };
+        unsafe {
+            pointer::<u32>(page + layout::GATE_DEAD)
+                .add(index)
+                .write(word)
+        };
     }
     debug_assert!(PAGE > layout::GATE_DEAD);
     page

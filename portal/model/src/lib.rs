@@ -1,0 +1,1 @@
+//! What a portal must do.
