@@ -46,26 +46,33 @@ pub mod scheduler {
     pub const SPURIOUS: usize = 7;
     /// `sem_alloc(current, value, owner domain)`: answers the index.
     pub const SEM_ALLOC: usize = 8;
-    /// `sem_free(current, semaphore)`: waiting threads get `-EINVAL`.
+    /// `sem_free(current, semaphore)`: waiting threads get `-EINVAL`, a few at each call so that the time with
+    /// interrupts off is bounded; answers 0 when done, 1 when it must be called again.
     pub const SEM_FREE: usize = 9;
-    /// `thread_add(current, thread, priority, home domain, quantum and budget in microseconds (high and low 32 bits))`.
+    /// `thread_add(current, thread, priority, home domain, quantum and budget in microseconds (high and low 32 bits))`:
+    /// the thread is ready. A quantum of 0 is the scheduler's own choice. With a budget, which only the
+    /// deadline scheduler knows, the high half is the period.
     pub const THREAD_ADD: usize = 10;
     /// `thread_exit(current)`.
     pub const THREAD_EXIT: usize = 11;
     /// `thread_stop(current, thread)`: take a thread other than the caller off every queue and keep it off;
     /// answers 1 if it was waiting (its call is to be answered with an error), 0 if it was ready.
     pub const THREAD_STOP: usize = 12;
-    /// `thread_continue(current, thread, result)`: undo a stop; the thread is ready.
+    /// `thread_continue(current, thread, result)`: undo a stop; the thread is ready and its call answers `result`,
+    /// or what it was to answer before the stop if that is [`KEEP_RESULT`].
     pub const THREAD_CONTINUE: usize = 13;
+    /// Result that leaves a stopped thread's own result as it is: for one that `thread_stop` found ready.
+    pub const KEEP_RESULT: i64 = i64::MIN;
     /// `thread_remove(current, thread)`: forget a stopped thread.
     pub const THREAD_REMOVE: usize = 14;
     /// `stack_wait(current, domain)`: the domain's stack queue is empty.
     pub const STACK_WAIT: usize = 15;
-    /// `stack_free(current, domain)`: a stack came back and threads wait.
+    /// `stack_free(current, domain, result)`: a stack came back and threads wait; the caller goes on with `result`.
     pub const STACK_FREE: usize = 16;
     /// `thread_priority(current, priority)`.
     pub const THREAD_PRIORITY: usize = 17;
-    /// `thread_info(current, thread)`: answers priority in bits 7..0, state in bits 15..8, what it waits for above.
+    /// `thread_info(current, thread)`: answers priority in bits 7..0, state
+    /// ([`crate::thread_state`]) in bits 15..8, what it waits for (semaphore or domain) above.
     pub const THREAD_INFO: usize = 18;
     /// `thread_kill_self(current)`: as `thread_exit`, when the portal manager has ended the caller's thread.
     pub const THREAD_END: usize = 19;
@@ -159,8 +166,20 @@ pub mod vm {
     pub const IMAGE_END: usize = 15;
     /// Portal manager only: `memory_info(a1 = asid)`: answers pages in use (low 32 bits) and the limit; asid 0: free and all pages.
     pub const MEMORY_INFO: usize = 16;
-    /// Portal manager only: `gift_prepare(a1 = asid)`: page-table page for given pages; answers the entry's physical address.
+    /// Portal manager only: `gift_prepare(a1 = asid)`: page-table page for given pages; answers the physical address of
+    /// the first entry behind those in use, whose place in its page tells which page from `layout::GIFT` on it maps.
     pub const GIFT_PREPARE: usize = 17;
+
+    /// Protection, and access in a call to a pager, as in ELF's `p_flags`: instructions may be fetched.
+    pub const EXECUTE: u64 = 1;
+    /// Protection and access: stores. Never together with [`EXECUTE`].
+    pub const WRITE: u64 = 2;
+    /// Protection and access: loads.
+    pub const READ: u64 = 4;
+    /// Flag of [`crate::slot::VM_SUPPLY`]: the pager loses the page; otherwise both have it.
+    pub const SUPPLY_MOVE: u64 = 1;
+    /// Flag of [`crate::slot::VM_SUPPLY`]: the receiver may write to the page.
+    pub const SUPPLY_WRITE: u64 = 2;
 }
 
 /// Entries of the interrupt dispatcher.
@@ -299,7 +318,7 @@ pub const STANDARD: &[Standard] = &[
         "nmciiwd",
     ),
     standard(slot::VM_PAGER, role::VM, vm::VM_PAGER, "nmdirit"),
-    standard(slot::VM_SUPPLY, role::VM, vm::VM_SUPPLY, "nmdiiii"),
+    standard(slot::VM_SUPPLY, role::VM, vm::VM_SUPPLY, "nmdiiiit"),
     standard(
         slot::DOMAIN_KILL,
         role::PORTAL_MANAGER,

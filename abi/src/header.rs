@@ -2,7 +2,10 @@
 
 use core::fmt::{self, Write};
 
-use crate::{errno, layout, slot};
+use core::mem::offset_of;
+
+use crate::object::StartInfo;
+use crate::{errno, layout, object, slot};
 
 /// Writes `sdk/c/include/pebble/abi.h`.
 pub fn write_header(out: &mut dyn Write) -> fmt::Result {
@@ -22,8 +25,22 @@ pub fn write_header(out: &mut dyn Write) -> fmt::Result {
         writeln!(out, "#define {name} {number} /* {meaning} */")?;
     }
     writeln!(out)?;
+    // The assembler knows no suffixes.
+    writeln!(out, "#ifdef __ASSEMBLER__\n#define PEBBLE_UL(value) value\n#else\n#define PEBBLE_UL(value) value##UL\n#endif\n")?;
     for (name, value) in ADDRESSES {
-        writeln!(out, "#define PEBBLE_{name} {value:#x}UL")?;
+        writeln!(out, "#define PEBBLE_{name} PEBBLE_UL({value:#x})")?;
+    }
+    writeln!(
+        out,
+        "\n/* Offsets in the page at PEBBLE_START_INFO, which begins with PEBBLE_START_MAGIC. */"
+    )?;
+    writeln!(
+        out,
+        "#define PEBBLE_START_MAGIC PEBBLE_UL({:#x})",
+        object::START_MAGIC
+    )?;
+    for (name, offset) in START_INFO {
+        writeln!(out, "#define PEBBLE_START_{name} {offset}")?;
     }
     writeln!(out)?;
     for (name, number, meaning) in errno::ALL {
@@ -65,7 +82,18 @@ pub fn write_reference(out: &mut dyn Write) -> fmt::Result {
     Ok(())
 }
 
+const START_INFO: &[(&str, usize)] = &[
+    ("ASID", offset_of!(StartInfo, asid)),
+    ("STACK_AREA", offset_of!(StartInfo, stack_area)),
+    ("FLAGS", offset_of!(StartInfo, flags)),
+    ("ARGC", offset_of!(StartInfo, argc)),
+    ("ARGV_OFFSET", offset_of!(StartInfo, argv_offset)),
+    ("IMAGE_END", offset_of!(StartInfo, image_end)),
+    ("NAME", offset_of!(StartInfo, name)),
+];
+
 const ADDRESSES: &[(&str, u64)] = &[
+    ("PAGE", layout::PAGE),
     ("GATE", layout::GATE),
     ("GATE_RETURN", layout::GATE + layout::GATE_RETURN),
     ("GATE_THREAD_EXIT", layout::GATE + layout::GATE_THREAD_EXIT),

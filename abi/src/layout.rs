@@ -28,6 +28,11 @@ pub const HEAP_LIMIT: u64 = 0x1000_0000;
 pub const MAP: u64 = 0x1000_0000;
 /// End of the `vm_map` area.
 pub const MAP_LIMIT: u64 = 0x4000_0000;
+/// Where pages that portals give appear (specification letters `W`, `G`, `T`): the last level-0 table of the
+/// `vm_map` area, which `vm_map` itself leaves alone.
+pub const GIFT: u64 = MAP_LIMIT - GIFT_PAGES * PAGE;
+/// Pages in the area at [`GIFT`]: one level-0 table.
+pub const GIFT_PAGES: u64 = 512;
 /// A device register at physical address `p` appears at `DEVICE + p` in its driver.
 pub const DEVICE: u64 = 0x4_0000_0000;
 

@@ -18,5 +18,7 @@ pub mod header;
 pub mod layout;
 pub mod log;
 pub mod object;
+pub mod page_table;
 pub mod semaphore;
 pub mod slot;
+pub mod thread_state;

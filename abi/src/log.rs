@@ -18,7 +18,7 @@ pub mod message {
     pub const DOMAIN: &str = "domain";
     /// `fault NAME ASID CAUSE ADDRESS PC`: a component is ended by a fault (all but NAME in hexadecimal).
     pub const FAULT: &str = "fault";
-    /// `exit NAME ASID STATUS`: a component ended.
+    /// `exit NAME ASID STATUS`: a component ended (numbers decimal, as in `domain`).
     pub const EXIT: &str = "exit";
     /// `objects PHYSICAL`: where the nucleus objects are, for reports about a system that hangs.
     pub const OBJECTS: &str = "objects";

@@ -33,7 +33,7 @@ pub const INVOCATION_RESERVE: u64 = 896;
 /// on behalf of a thread that faulted.
 pub const SYSTEM_RESERVE: u64 = 2560;
 /// Bytes of a [`FrameKind::Partial`] or [`FrameKind::Scheduler`] frame.
-pub const PARTIAL_FRAME: u64 = FRAME_HEADER + 8 * 15;
+pub const PARTIAL_FRAME: u64 = FRAME_HEADER + 8 * 14;
 /// Bytes of a [`FrameKind::Full`] frame.
 pub const FULL_FRAME: u64 = FRAME_HEADER + 8 * 30;
 /// Bytes of a [`FrameKind::Floating`] frame: `valid` in the header's `stack` word, then `f0`..`f31`, `fcsr`.

@@ -60,6 +60,8 @@ pub const PORTAL_CREATE_CHILD: usize = 47;
 /// Portal manager: `portal_notify(a1 = function)`.
 pub const PORTAL_NOTIFY: usize = 48;
 /// Portal manager: `stack_add(a1 = stack slot, a2 = thread pointer)`: put a stack into the domain's stack queue.
+/// The stack's thread-local block lies between the thread pointer and the top of the slot, so the stack pointer
+/// on entry is the thread pointer rounded down to 16; with a thread pointer of 0 it is the top of the slot.
 pub const STACK_ADD: usize = 49;
 /// Portal manager: `portal_close(a1 = slot)`.
 pub const PORTAL_CLOSE: usize = 50;
@@ -209,6 +211,8 @@ pub mod portal_manager {
     pub const DISPATCHER: usize = 128;
     /// Short circuit: end the machine's run through the firmware.
     pub const RESET: usize = 136;
+    /// V on the stack warden's semaphore.
+    pub const WARDEN_V: usize = 137;
     /// First slot of the portals that the portal manager makes for itself.
     pub const OWN: usize = 144;
 }

@@ -219,6 +219,12 @@ impl Specification {
         &self.arguments[..self.count]
     }
 
+    /// Whether the callee gets pages for good (`W` or `G`).
+    pub fn gives(&self) -> bool {
+        let gives = |a: &Argument| matches!(a, Argument::OpenWindow(_) | Argument::Give(_));
+        self.arguments().iter().any(gives)
+    }
+
     /// Pages shown through windows for the length of the call (`w` and `r`).
     pub fn window_pages(&self) -> usize {
         self.arguments()

@@ -144,9 +144,9 @@ pub enum Kind<'a> {
     SetTimer,
     /// Short circuit: wait for an interrupt.
     WaitForInterrupt,
-    /// Short circuit: flush translations of domain `a1`.
+    /// Short circuit: flush translations of domain `a0`.
     FlushDomain,
-    /// Short circuit: flush the translation of address `a2` in domain `a1`.
+    /// Short circuit: flush the translation of address `a1` in domain `a0`.
     FlushPage,
     /// Short circuit: byte `a1` to the firmware's console.
     PutByte,

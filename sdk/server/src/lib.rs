@@ -8,7 +8,7 @@
 pub use pebble_abi as abi;
 
 mod riscv64;
-pub use riscv64::{invoke, putc};
+pub use riscv64::{cycles, invoke, putc};
 
 /// Puts the entry table at the start of the image: `entries! { data: SYMBOL, [first, second, ...] }`, where
 /// `data` is a static that portal code may use, or `entries! { [first, ...] }` without one.

@@ -7,7 +7,7 @@ use pebble_abi::layout;
 use pebble_abi::object::{self, FrameKind, FrameName};
 use pebble_portal_spec::{Argument, Specification, Stack, State};
 
-use crate::{Error, Name, System, Target};
+use crate::{Name, System, Target};
 
 const STACK_NEXT: i32 = offset_of!(object::Stack, next) as i32;
 const STACK_TOP: i32 = offset_of!(object::Stack, top) as i32;
@@ -22,27 +22,27 @@ pub(super) fn call(
     constant: u64,
     name: Name,
     system: &System,
-) -> Result<(), Error> {
+) {
     let new_stack = specification.stack == Stack::New;
     let partial = specification.state == State::Partial;
     let pages = specification.window_pages();
-    let frame = match (partial, new_stack) {
+    let saved = match (partial, new_stack) {
         (true, _) => object::PARTIAL_FRAME as i32,
         (false, true) => HEADER + 8,
         (false, false) => HEADER,
     };
-    if specification.arguments().iter().any(|argument| {
-        matches!(
-            argument,
-            Argument::OpenWindow(_) | Argument::Give(_) | Argument::Take(_)
-        )
-    }) {
-        return Err(Error::Unsupported("W, G and T"));
-    }
+    // Each letter `T` keeps the invoker's address in a word of its own at the end of the frame.
+    let frame = saved + 8 * takes(specification).count() as i32;
     let mut too_deep = Label::new();
-    let mut absent = Label::new();
+    let mut absent = window::Absent::default();
+    let mut refused = Label::new();
     let mut no_stack = Label::new();
     let mut windows_full = Label::new();
+    let gifts: usize = specification
+        .arguments()
+        .iter()
+        .map(|argument| gift_pages(*argument))
+        .sum();
 
     // Checks first: until the commit below, nothing outside the unused part of the invocation stack changes.
     a.ld(T1, INVOCATION, TP);
@@ -54,11 +54,38 @@ pub(super) fn call(
     a.ld(T2, DOMAIN, TP);
     let mut first = 0;
     for (index, argument) in specification.arguments().iter().enumerate() {
-        if let Some((count, writable)) = argument.window() {
-            let register = Register(A0.0 + index as u32);
-            window::check(a, register, count, writable, first, frame, &mut absent);
-            first += count;
+        let register = Register(A0.0 + index as u32);
+        match *argument {
+            Argument::Window(count) | Argument::ReadWindow(count) => {
+                let writable = matches!(argument, Argument::Window(_));
+                window::check(
+                    a,
+                    register,
+                    count as usize,
+                    writable,
+                    first,
+                    frame,
+                    absent.label(writable),
+                );
+            }
+            Argument::OpenWindow(count) | Argument::Give(count) => {
+                let moves = matches!(argument, Argument::Give(_));
+                gift::check(
+                    a,
+                    register,
+                    count as usize,
+                    moves,
+                    (first, frame),
+                    &mut absent,
+                    &mut refused,
+                );
+            }
+            Argument::Take(count) => {
+                gift::check_take(a, register, count as usize, &mut absent, &mut refused)
+            }
+            _ => {}
         }
+        first += scratch_words(*argument);
     }
     a.load_literal(T6, target.domain);
     if new_stack {
@@ -69,6 +96,9 @@ pub(super) fn call(
     }
     if pages > 0 {
         window::check_room(a, pages, &mut windows_full);
+    }
+    if gifts > 0 {
+        gift::check_room(a, gifts, &mut windows_full);
     }
 
     // Commit: the frame.
@@ -110,14 +140,25 @@ pub(super) fn call(
             a.sd(Register(*register as u32), HEADER + 8 * index as i32, T1);
         }
     }
+    for (order, (index, _)) in takes(specification).enumerate() {
+        a.sd(Register(A0.0 + index as u32), saved + 8 * order as i32, T1);
+    }
     a.sd(T1, INVOCATION, TP);
     arguments(a, specification, constant, name);
     let mut first = 0;
     for (index, argument) in specification.arguments().iter().enumerate() {
-        if let Some((count, _)) = argument.window() {
-            window::open(a, Register(A0.0 + index as u32), count, first);
-            first += count;
+        let register = Register(A0.0 + index as u32);
+        match *argument {
+            Argument::Window(count) | Argument::ReadWindow(count) => {
+                window::open(a, register, count as usize, first);
+            }
+            Argument::OpenWindow(count) => {
+                gift::hand_over(a, register, count as usize, false, first)
+            }
+            Argument::Give(count) => gift::hand_over(a, register, count as usize, true, first),
+            _ => {}
         }
+        first += scratch_words(*argument);
     }
     enter_domain(a, T6, system);
     a.load_literal(T3, target.entry);
@@ -129,9 +170,10 @@ pub(super) fn call(
     leave(a);
 
     // What can go wrong, out of the way.
-    if Assembler::is_used(&absent) {
-        a.bind(&absent);
-        window::absent(a);
+    window::absent(a, &absent);
+    if Assembler::is_used(&refused) {
+        a.bind(&refused);
+        answer(a, Errno::Fault.negated() as i32);
     }
     if new_stack {
         a.bind(&no_stack);
@@ -145,8 +187,50 @@ pub(super) fn call(
     a.bind(&too_deep);
     answer(a, Errno::TooDeep.negated() as i32);
 
-    return_code(a, new_stack, partial, pages, frame, system);
-    Ok(())
+    let shape = Shape {
+        new_stack,
+        partial,
+        pages,
+        saved,
+        frame,
+    };
+    return_code(a, specification, &shape, system);
+}
+
+/// What call and return code agree on.
+struct Shape {
+    new_stack: bool,
+    partial: bool,
+    /// Window pages that close on return.
+    pages: usize,
+    /// Bytes of the frame before the words of the letters `T`.
+    saved: i32,
+    /// Bytes of the frame.
+    frame: i32,
+}
+
+/// The letters `T`: argument index and pages.
+fn takes(specification: &Specification) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let arguments = specification.arguments().iter().enumerate();
+    arguments.filter_map(|(index, argument)| match argument {
+        Argument::Take(pages) => Some((index, *pages as usize)),
+        _ => None,
+    })
+}
+
+/// Pages that an argument puts into the callee's gift area.
+fn gift_pages(argument: Argument) -> usize {
+    match argument {
+        Argument::OpenWindow(pages) | Argument::Give(pages) => pages as usize,
+        _ => 0,
+    }
+}
+
+/// Scratch words that an argument needs between check and commit.
+fn scratch_words(argument: Argument) -> usize {
+    argument
+        .window()
+        .map_or(2 * gift_pages(argument), |(pages, _)| pages)
 }
 
 /// Values that the portal puts into argument registers. `t2` is the invoking domain.
@@ -192,16 +276,24 @@ fn clear_for_callee(a: &mut Assembler<'_>, arguments: u32) {
 /// The return: entered from slot 0 with `t1` = frame.
 fn return_code(
     a: &mut Assembler<'_>,
-    new_stack: bool,
-    partial: bool,
-    pages: usize,
-    frame: i32,
+    specification: &Specification,
+    shape: &Shape,
     system: &System,
 ) {
+    let &Shape {
+        new_stack,
+        partial,
+        pages,
+        saved,
+        frame,
+    } = shape;
     let mut waiters = Label::new();
     a.mark_return();
     if partial {
         float::drop_live(a);
+    }
+    for (order, (_, count)) in takes(specification).enumerate() {
+        gift::take(a, saved + 8 * order as i32, FRAME_DOMAIN, count);
     }
     if pages > 0 {
         window::close(a, pages);

@@ -8,6 +8,7 @@
 pub mod asm;
 mod call;
 mod float;
+mod gift;
 mod scheduler;
 mod short;
 mod trap;
@@ -48,7 +49,7 @@ pub fn generate(
             specification,
             target,
             constant,
-        } => call::call(&mut a, specification, target, constant, name, system)?,
+        } => call::call(&mut a, specification, target, constant, name, system),
         Kind::Scheduler { entry } => scheduler::entry(&mut a, entry, name, system),
         Kind::SemaphoreWait { index } => scheduler::wait(&mut a, index, name, system),
         Kind::SemaphorePost { index } => scheduler::post(&mut a, index, name, system),

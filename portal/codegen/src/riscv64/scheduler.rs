@@ -13,8 +13,6 @@ use pebble_abi::object::{self, FrameKind, FrameName};
 use crate::{Name, System};
 
 const HEADER: i32 = object::FRAME_HEADER as i32;
-/// Word of the frame where [`stack_free`] keeps the call's result.
-const RESULT: i32 = HEADER + 8 * 14;
 
 /// Pushes a scheduler frame and marks the thread parked. Uses `t1` to `t3`.
 fn park(a: &mut Assembler<'_>, name: Name) {
@@ -61,11 +59,8 @@ pub(super) fn enter_scheduler(a: &mut Assembler<'_>, entry: u64, system: &System
 }
 
 /// Return code of a parked thread: entered from [`switch`] with `t1` = frame, `a0` = the call's result.
-fn resume(a: &mut Assembler<'_>, system: &System, result_in_frame: bool) {
+fn resume(a: &mut Assembler<'_>, system: &System) {
     a.mark_return();
-    if result_in_frame {
-        a.ld(A0, RESULT, T1);
-    }
     a.ld(T6, FRAME_DOMAIN, T1);
     enter_domain(a, T6, system);
     a.ld(RA, FRAME_PC, T1);
@@ -96,7 +91,7 @@ pub(super) fn entry(a: &mut Assembler<'_>, entry: u64, name: Name, system: &Syst
     enter_scheduler(a, entry, system);
     a.bind(&too_deep);
     answer(a, Errno::TooDeep.negated() as i32);
-    resume(a, system, false);
+    resume(a, system);
 }
 
 /// P: the paper planned it as a hybrid portal; inline while the counter is positive.
@@ -137,20 +132,20 @@ fn blocking(a: &mut Assembler<'_>, index: u64, entry: u64, name: Name, system: &
     enter_scheduler(a, entry, system);
     a.bind(&too_deep);
     answer(a, Errno::TooDeep.negated() as i32);
-    resume(a, system, false);
+    resume(a, system);
 }
 
 /// A call has returned its stack and threads wait for one (`t5` = that domain): the returning thread is complete in
-/// its own domain again, its result in `a0`; it enters the scheduler from there.
+/// its own domain again, its result in `a0`; it enters the scheduler from there, which keeps the result.
 pub(super) fn stack_free(a: &mut Assembler<'_>, name: Name, system: &System) {
     a.ld(T3, DOMAIN_WAITERS, T5);
     a.addi(T3, T3, -1);
     a.sd(T3, DOMAIN_WAITERS, T5);
     park(a, name);
-    a.sd(A0, RESULT, T1);
+    a.mv(A2, A0);
     a.ld(A1, DOMAIN_ASID, T5);
     enter_scheduler(a, system.scheduler.stack_free, system);
-    resume(a, system, true);
+    resume(a, system);
 }
 
 /// Tail call of the interrupt dispatcher: the interrupted thread is parked already.

@@ -73,13 +73,13 @@ pub(super) fn wait_for_interrupt(a: &mut Assembler<'_>) {
 }
 
 pub(super) fn flush_domain(a: &mut Assembler<'_>) {
-    a.sfence(ZERO, A1);
+    a.sfence(ZERO, A0);
     a.li(A0, 0);
     done(a);
 }
 
 pub(super) fn flush_page(a: &mut Assembler<'_>) {
-    a.sfence(A2, A1);
+    a.sfence(A1, A0);
     a.li(A0, 0);
     done(a);
 }

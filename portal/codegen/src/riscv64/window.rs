@@ -45,44 +45,56 @@ pub(super) fn check(
     let rights = if writable { WRITABLE } else { READABLE };
     a.load_literal(T6, layout::PHYSMAP);
     for page in 0..pages {
-        if page == 0 {
-            a.mv(T5, argument);
-        } else {
-            a.lui(T3, (page as u32) << 12);
-            a.add(T5, argument, T3);
-        }
-        // Only the lower half of the address space is the invoker's.
-        a.srli(T3, T5, 38);
+        address_of_page(a, argument, page);
+        walk(a, T2, absent);
+        a.andi(T3, T4, rights);
+        a.addi(T3, T3, -rights);
         a.bne(T3, ZERO, absent);
-        a.ld(T3, DOMAIN_ROOT, T2);
-        a.srli(T4, T5, 30);
-        for level in [2, 1, 0] {
-            if level != 2 {
-                a.srli(T3, T3, 10);
-                a.slli(T3, T3, 12);
-                a.add(T3, T3, T6);
-                a.slli(T4, T5, if level == 1 { 34 } else { 43 });
-                a.srli(T4, T4, 55);
-            }
-            a.slli(T4, T4, 3);
-            a.add(T3, T3, T4);
-            a.ld(T3, 0, T3);
-            // A table below, not a large page: core servers see RAM through those, and what is in them is not ours.
-            if level != 0 {
-                a.andi(T4, T3, TABLE_OR_LEAF);
-                a.addi(T4, T4, -VALID);
-                a.bne(T4, ZERO, absent);
-            }
-        }
-        a.andi(T4, T3, rights);
-        a.addi(T4, T4, -rights);
-        a.bne(T4, ZERO, absent);
         // Same page, rights of this window only: never executable.
-        a.srli(T3, T3, 10);
-        a.slli(T3, T3, 10);
-        a.ori(T3, T3, rights | ACCESSED_DIRTY);
-        a.sd(T3, scratch(frame_bytes, first + page), T1);
+        a.srli(T4, T4, 10);
+        a.slli(T4, T4, 10);
+        a.ori(T4, T4, rights | ACCESSED_DIRTY);
+        a.sd(T4, scratch(frame_bytes, first + page), T1);
     }
+}
+
+/// `t5` = address of page `page` of the buffer that starts at `argument`. Uses `t3`.
+pub(super) fn address_of_page(a: &mut Assembler<'_>, argument: Register, page: usize) {
+    if page == 0 {
+        a.mv(T5, argument);
+    } else {
+        a.lui(T3, (page as u32) << 12);
+        a.add(T5, argument, T3);
+    }
+}
+
+/// Walks the page table of `domain` for the address in `t5`: `t3` = where its entry is, `t4` = the entry, which may be
+/// anything. Branches to `absent` when there is no entry. `t6` = PHYSMAP.
+pub(super) fn walk(a: &mut Assembler<'_>, domain: Register, absent: &mut Label) {
+    // Only the lower half of the address space is a component's.
+    a.srli(T3, T5, 38);
+    a.bne(T3, ZERO, absent);
+    a.ld(T3, DOMAIN_ROOT, domain);
+    a.srli(T4, T5, 30);
+    for level in [2, 1, 0] {
+        if level != 2 {
+            a.srli(T3, T3, 10);
+            a.slli(T3, T3, 12);
+            a.add(T3, T3, T6);
+            a.slli(T4, T5, if level == 1 { 34 } else { 43 });
+            a.srli(T4, T4, 55);
+        }
+        a.slli(T4, T4, 3);
+        a.add(T3, T3, T4);
+        // A table below, not a large page: core servers see RAM through those, and what is in them is not ours.
+        if level != 0 {
+            a.ld(T3, 0, T3);
+            a.andi(T4, T3, TABLE_OR_LEAF);
+            a.addi(T4, T4, -VALID);
+            a.bne(T4, ZERO, absent);
+        }
+    }
+    a.ld(T4, 0, T3);
 }
 
 /// Branches to `full` when the stack record in `t5` has fewer than `pages` window pages left. Uses `t3`, `t4`.
@@ -135,11 +147,41 @@ pub(super) fn close(a: &mut Assembler<'_>, pages: usize) {
     }
 }
 
-/// The page at `t5` is not there: continue in the window-fault portal of the current table, which finds the
-/// address where a page fault would have left it.
-pub(super) fn absent(a: &mut Assembler<'_>) {
-    a.csrw(csr::STVAL, T5);
-    a.ld(T0, TABLE, TP);
-    a.ld(T0, 8 * slot::WINDOW_FAULT as i32, T0);
-    a.jr(T0);
+/// Where a portal goes whose caller's buffer is not there.
+#[derive(Default)]
+pub(super) struct Absent {
+    /// A page that must be readable.
+    pub read: Label,
+    /// A page that must be writable.
+    pub write: Label,
+}
+
+impl Absent {
+    /// The label for a window with these rights.
+    pub fn label(&mut self, writable: bool) -> &mut Label {
+        if writable {
+            &mut self.write
+        } else {
+            &mut self.read
+        }
+    }
+}
+
+/// The page at `t5` is not there, or not usable this way: continue in the window-fault portal of the current table,
+/// which finds the address where a page fault would have left it. Its lowest bit says that the page must be
+/// writable: without that, the VM server could find nothing wrong and the call would be repeated for ever.
+pub(super) fn absent(a: &mut Assembler<'_>, absent: &Absent) {
+    for (label, writable) in [(&absent.read, false), (&absent.write, true)] {
+        if Assembler::is_used(label) {
+            a.bind(label);
+            a.andi(T5, T5, -2);
+            if writable {
+                a.ori(T5, T5, 1);
+            }
+            a.csrw(csr::STVAL, T5);
+            a.ld(T0, TABLE, TP);
+            a.ld(T0, 8 * slot::WINDOW_FAULT as i32, T0);
+            a.jr(T0);
+        }
+    }
 }

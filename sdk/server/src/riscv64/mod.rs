@@ -49,3 +49,16 @@ pub fn stop() -> ! {
         unsafe { core::arch::asm!("unimp") }
     }
 }
+
+/// The cycle counter.
+pub fn cycles() -> u64 {
+    #[cfg(target_arch = "riscv64")]
+    {
+        let cycles;
+        // SAFETY: reads a counter that boot code opened to user level.
+        unsafe { core::arch::asm!("rdcycle {}", out(reg) cycles) };
+        cycles
+    }
+    #[cfg(not(target_arch = "riscv64"))]
+    0
+}

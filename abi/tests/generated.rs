@@ -1,0 +1,33 @@
+//! The generated C header and reference are the ones in the tree; `PEBBLE_BLESS=1 cargo test` writes them.
+
+use std::fmt::{self, Write};
+use std::path::Path;
+
+fn check(relative: &str, render: fn(&mut dyn Write) -> fmt::Result) {
+    let mut expected = String::new();
+    render(&mut expected).expect("a String takes everything");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(relative);
+    if std::env::var_os("PEBBLE_BLESS").is_some() {
+        std::fs::write(&path, &expected).expect("the tree is writable");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == expected,
+        "{relative} differs from what abi/ says; run `PEBBLE_BLESS=1 cargo test -p pebble-abi` and look at the difference"
+    );
+}
+
+#[test]
+fn the_c_header_is_current() {
+    check(
+        "sdk/c/include/pebble/abi.h",
+        pebble_abi::header::write_header,
+    );
+}
+
+#[test]
+fn the_reference_is_current() {
+    check("docs/reference/abi.md", pebble_abi::header::write_reference);
+}

@@ -1,0 +1,216 @@
+//! Interposition: children whose every portal leads to their parent (USENIX paper, "Portal Interposition").
+
+use pebble_abi::entry::STANDARD;
+use pebble_abi::errno::Errno;
+use pebble_abi::layout::PAGE;
+use pebble_abi::object::{self, role, Domain, Frame, Thread};
+use pebble_abi::slot::{self, portal_manager as own, NAMELEN, NPORTALS};
+use pebble_portal_spec::Specification;
+use pebble_server::invoke;
+
+use crate::names::string;
+use crate::state::{State, STATE};
+use crate::tables::Action;
+
+/// First slot that a child's portals may occupy: everything but return, exceptions and interrupts.
+const FIRST_PORTAL: usize = slot::INTERRUPT + 16;
+
+/// Tells `owner` of `count` new portals from `first` on, before the call that made them returns.
+pub fn announce(owner: usize, first: usize, count: usize) {
+    let notify = STATE.with(|state| state.domains[owner].notify);
+    if notify == 0 {
+        return;
+    }
+    for slot in first..first + count {
+        #[repr(align(64))]
+        struct Text([u8; NAMELEN]);
+        let mut text = Text([0; NAMELEN]);
+        STATE.with(|state| {
+            if let Some(portal) = state.tables.get(owner, slot) {
+                let bytes = portal.text.as_bytes();
+                text.0[..bytes.len()].copy_from_slice(bytes);
+            }
+        });
+        invoke(notify, slot, text.0.as_ptr() as usize, 0, 0, 0);
+    }
+}
+
+/// `portal_notify`: from now on `function(asid, slot, specification)` is called in `owner` for each new portal.
+pub fn notify(owner: usize, function: u64) -> Result<isize, Errno> {
+    STATE.with(|state| {
+        state.alive(owner)?;
+        let manager = role::PORTAL_MANAGER as usize;
+        let (objects, empty) = (state.objects(), state.empty());
+        let old = core::mem::take(&mut state.domains[owner].notify);
+        if old != 0 {
+            if let Some(portal) = state.tables.remove(objects, manager, old, empty) {
+                state.retire(portal.code);
+            }
+        }
+        if function != 0 {
+            let slot = state.tables.free_slots(manager, own::OWN + 3, 1)?;
+            let action = Action::Call {
+                target: owner as u16,
+                entry: function,
+                constant: owner as u64,
+            };
+            state.put(manager, slot, b"npcir", action)?;
+            state.domains[owner].notify = slot;
+        }
+        Ok(0)
+    })
+}
+
+/// `portal_create_child`: puts a portal to the invoker into its child's table.
+pub fn create_child(
+    parent: usize,
+    child: usize,
+    slot: usize,
+    text: usize,
+    constant: u64,
+    entry: u64,
+) -> Result<isize, Errno> {
+    let (text, length) = string(text)?;
+    Specification::parse(&text[..length]).map_err(|_| Errno::Invalid)?;
+    if !(FIRST_PORTAL..NPORTALS).contains(&slot) {
+        return Err(Errno::Invalid);
+    }
+    STATE.with(|state| {
+        if state.alive(child)?.parent != parent {
+            return Err(Errno::PermissionDenied);
+        }
+        let (objects, empty) = (state.objects(), state.empty());
+        if let Some(old) = state.tables.remove(objects, child, slot, empty) {
+            state.retire(old.code);
+        }
+        let action = Action::Call {
+            target: parent as u16,
+            entry,
+            constant,
+        };
+        state.put(child, slot, &text[..length], action)?;
+        Ok(0)
+    })
+}
+
+/// The stub's specification for a portal of the parent: the same arguments, but the slot first.
+fn stub_text(text: &[u8]) -> ([u8; 15], usize) {
+    let mut stub = [0; 15];
+    stub[..3].copy_from_slice(b"sm=");
+    let rest = text.get(3..).unwrap_or(&[]);
+    stub[3..3 + rest.len()].copy_from_slice(rest);
+    (stub, 3 + rest.len())
+}
+
+/// `domain_fork`: a child with a copy of the invoker's memory, all of whose portals lead to `intercept` in the
+/// invoker; its thread continues where the calling thread called, with 0 as the answer. Answers the child's ASID.
+pub fn fork(parent: usize, thread: usize, intercept: u64) -> Result<isize, Errno> {
+    STATE.with(|state| {
+        let mut description = state.alive(parent)?.description;
+        description.role = role::ORDINARY;
+        description.interrupts = [0; 4];
+        let child = state.create(description, parent)?;
+        match state.fill_child(parent, child, thread, intercept) {
+            Ok(number) => {
+                state.release(number, child)?;
+                Ok(child as isize)
+            }
+            Err(error) => {
+                state.discard(child);
+                Err(error)
+            }
+        }
+    })
+}
+
+impl State {
+    fn fill_child(
+        &mut self,
+        parent: usize,
+        child: usize,
+        thread: usize,
+        intercept: u64,
+    ) -> Result<usize, Errno> {
+        let action = Action::Call {
+            target: parent as u16,
+            entry: intercept,
+            constant: 0,
+        };
+        for slot in FIRST_PORTAL..NPORTALS {
+            let text = match self.tables.get(parent, slot) {
+                Some(portal) => Some(stub_text(portal.text.as_bytes())),
+                None => STANDARD
+                    .iter()
+                    .find(|standard| standard.slot == slot)
+                    .map(|standard| {
+                        // A fork's own child has no standard portals but those that its parent stubbed.
+                        match standard.server {
+                            role::PORTAL_MANAGER | role::VM => {
+                                stub_text(standard.specification.as_bytes())
+                            }
+                            _ => stub_text(b"nm="),
+                        }
+                    }),
+            };
+            if let Some((text, length)) = text {
+                self.put(child, slot, &text[..length], action)?;
+            }
+        }
+        self.copy_thread(child, thread)
+    }
+
+    /// A thread of `child` that returns from the same call as `thread`, with the answer 0. The call's frame holds all
+    /// registers that a C function keeps (specification letter `p`).
+    fn copy_thread(&mut self, child: usize, thread: usize) -> Result<usize, Errno> {
+        let objects = self.objects();
+        let (top, frame): (u64, Frame) = objects.top_frame(objects.thread(thread));
+        let bytes = object::FrameName(frame.name).bytes();
+        if bytes != object::PARTIAL_FRAME {
+            return Err(Errno::Invalid);
+        }
+        let tp: u64 = objects.read(top + object::FRAME_HEADER);
+        let start = crate::threads::Start {
+            pc: frame.pc,
+            sp: frame.sp,
+            tp,
+            argument: 0,
+        };
+        let area = self.domains[child].stack_area;
+        let slot = crate::threads::slot_of(area, frame.sp).ok_or(Errno::Invalid)?;
+        let stack = self.make_stack(child, slot, tp)?;
+        let number = self
+            .make_thread(child, stack, start)
+            .inspect_err(|_| self.give_stack(stack))?;
+        let new: Thread = objects.read(objects.thread(number));
+        for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
+            let value: u64 = objects.read(top + object::FRAME_HEADER + 8 * index as u64);
+            objects.write(new.invocation + object::full_offset(*register), value);
+        }
+        Ok(number)
+    }
+
+    /// Takes back a domain that never ran.
+    fn discard(&mut self, asid: usize) {
+        let objects = self.objects();
+        let table = objects.read::<Domain>(objects.domain(asid)).table;
+        self.remove_portals(asid);
+        crate::calls::space_destroy(asid);
+        self.give_stacks(asid);
+        self.give_pages(table, 1);
+        self.domains[asid].life = crate::domains::Life::Free;
+        debug_assert!(NPORTALS as u64 * 8 == PAGE);
+    }
+
+    /// Empties a domain's table of everything but the standard portals.
+    pub fn remove_portals(&mut self, asid: usize) {
+        let (objects, empty) = (self.objects(), self.empty());
+        for slot in 0..NPORTALS {
+            if let Some(portal) = self.tables.remove(objects, asid, slot, empty) {
+                self.retire(portal.code);
+                if let Action::SemaphoreWait(index) = portal.action {
+                    crate::calls::sem_free(index as usize);
+                }
+            }
+        }
+    }
+}

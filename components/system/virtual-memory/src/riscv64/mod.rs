@@ -1,0 +1,3 @@
+//! What differs per processor: the format of page tables.
+
+pub mod entry;

@@ -1,0 +1,149 @@
+//! What can be typed after `pebble`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Build, run, test and look at Pebble systems.
+#[derive(Parser)]
+#[command(name = "pebble", version, about, max_term_width = 100)]
+pub struct Arguments {
+    /// Show what is built and every message of the system.
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// Write reports as JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Boot a system: with a shell, or with one program whose output and exit status become this command's.
+    Run(Run),
+    /// Check formats, lint, build and run every test; ends with one line `N passed, N failed`.
+    Test(Test),
+    /// Build a system and its bundle without running it.
+    Build(Build),
+    /// Say what is missing or wrong on this machine and how to mend it.
+    Doctor,
+    /// Make a new component outside the tree.
+    New(New),
+    /// Show the domains, portals and names of a described system.
+    Graph(Graph),
+    /// Compare the files generated from abi/ with what it says.
+    Abi(Abi),
+}
+
+/// `pebble run`.
+#[derive(Args)]
+pub struct Run {
+    /// A .c or .cpp file, a folder with a Rust crate or C files, or a ready ELF; none: the shell.
+    pub program: Option<PathBuf>,
+    /// End a run after this many seconds [default: 60; none with the shell or --gdb].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: Option<u64>,
+    /// System description.
+    #[arg(long, value_name = "FILE")]
+    pub system: Option<PathBuf>,
+    /// Virtual time by instructions: every run is the same to the digit.
+    #[arg(long)]
+    pub icount: bool,
+    /// Wait for a debugger before the first instruction.
+    #[arg(long)]
+    pub gdb: bool,
+    /// QEMU accelerator, passed on as it is.
+    #[arg(long, value_name = "NAME")]
+    pub accel: Option<String>,
+    /// The program's arguments.
+    #[arg(last = true, value_name = "ARG")]
+    pub arguments: Vec<String>,
+}
+
+/// `pebble test`.
+#[derive(Args)]
+pub struct Test {
+    /// Run only what has this in its name.
+    pub filter: Option<String>,
+    /// Rewrite expected outputs that are kept in files.
+    #[arg(long)]
+    pub bless: bool,
+}
+
+/// `pebble build`.
+#[derive(Args)]
+pub struct Build {
+    /// System description.
+    #[arg(long, value_name = "FILE")]
+    pub system: Option<PathBuf>,
+    /// Where to write the bundle.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Languages with an SDK.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Language {
+    /// C, with picolibc.
+    C,
+    /// Rust, without std.
+    Rust,
+}
+
+/// `pebble new`.
+#[derive(Args)]
+pub struct New {
+    /// Name of the component; a folder of that name is made here. May have a path before it.
+    pub name: PathBuf,
+    /// Language.
+    #[arg(long)]
+    pub lang: Language,
+}
+
+/// `pebble graph`.
+#[derive(Args)]
+pub struct Graph {
+    /// System description [default: systems/default.toml].
+    pub system: Option<PathBuf>,
+    /// Write a picture.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// `pebble abi`.
+#[derive(Args)]
+pub struct Abi {
+    /// Rewrite the generated files.
+    #[arg(long)]
+    pub write: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn definitions_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn everything_after_two_dashes_is_the_program_s() {
+        let parsed =
+            Arguments::try_parse_from(["pebble", "run", "a.c", "--icount", "--", "-v", "--", "x"]);
+        let Ok(Arguments {
+            command: Command::Run(run),
+            verbose,
+            ..
+        }) = parsed
+        else {
+            panic!("not parsed as run")
+        };
+        assert_eq!(run.arguments, ["-v", "--", "x"]);
+        assert!(run.icount && !verbose);
+    }
+}

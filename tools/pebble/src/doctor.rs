@@ -1,0 +1,180 @@
+//! `pebble doctor`: what is missing or wrong on this machine, and the exact mend.
+
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::process;
+use crate::report::Report;
+use crate::repository::Repository;
+use crate::setup;
+use crate::toolchain::{find_program, pinned_channel, Toolchain};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// One thing that was looked at.
+#[derive(Serialize)]
+struct Finding {
+    what: String,
+    good: bool,
+    found: String,
+    mend: Option<String>,
+}
+
+impl Finding {
+    fn good(what: &str, found: impl Into<String>) -> Self {
+        Finding {
+            what: what.into(),
+            good: true,
+            found: found.into(),
+            mend: None,
+        }
+    }
+    fn bad(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
+        Finding {
+            what: what.into(),
+            good: false,
+            found: found.into(),
+            mend: Some(mend.into()),
+        }
+    }
+}
+
+/// Looks at everything; status 1 when something is to be mended.
+pub fn command(repository: &Repository, report: &Report) -> Result<u8> {
+    let toolchain = Toolchain::detect(repository)?;
+    let mut findings = vec![rust(repository, &toolchain)?];
+    findings.push(linker());
+    for requirement in setup::all(repository, &toolchain)? {
+        findings.push(if requirement.present() {
+            Finding::good(requirement.what, requirement.why)
+        } else {
+            Finding::bad(
+                requirement.what,
+                format!("missing ({})", requirement.why),
+                requirement.mend(),
+            )
+        });
+    }
+    findings.extend(qemu());
+    findings.push(results(repository));
+    let bad = findings.iter().filter(|finding| !finding.good).count();
+    if report.json() {
+        println!("{}", serde_json::to_string_pretty(&findings)?);
+    } else {
+        for finding in &findings {
+            let mark = if finding.good { "ok  " } else { "BAD " };
+            println!("{mark} {}: {}", finding.what, finding.found);
+            if let Some(mend) = &finding.mend {
+                println!("     mend: {mend}");
+            }
+        }
+        println!(
+            "{}",
+            if bad == 0 {
+                "nothing to mend".into()
+            } else {
+                format!("{bad} to mend; `./pebble run` mends missing packages by itself")
+            }
+        );
+    }
+    Ok(u8::from(bad > 0))
+}
+
+/// First line of what a program says about its version.
+fn version(command: &mut Command) -> Option<String> {
+    let done = process::capture(command, LIMIT).ok()?;
+    let text = done.stdout_text();
+    done.status
+        .success()
+        .then(|| text.lines().next().unwrap_or("").to_string())
+}
+
+fn rust(repository: &Repository, toolchain: &Toolchain) -> Result<Finding> {
+    let mut command = Command::new("rustc");
+    if let Toolchain::Rustup { channel } = toolchain {
+        command.env("RUSTUP_TOOLCHAIN", channel);
+    }
+    let channel = pinned_channel(repository)?;
+    Ok(match (version(command.arg("--version")), toolchain) {
+        (Some(found), Toolchain::Rustup { .. }) => Finding::good("Rust", found),
+        (Some(found), Toolchain::Debian) => {
+            Finding::good("Rust", format!("{found} from Debian (the pin {channel} needs rustup)"))
+        }
+        (None, Toolchain::Rustup { .. }) => Finding::bad(
+            "Rust",
+            format!("toolchain {channel} does not run"),
+            format!("run `rustup toolchain install {channel} --profile minimal -c clippy -c rustfmt`"),
+        ),
+        (None, Toolchain::Debian) => Finding::bad(
+            "Rust",
+            "no compiler",
+            "install rustup (https://rustup.rs), or run `apt-get install -y rustc-web cargo-web rust-web-src` as root",
+        ),
+    })
+}
+
+fn linker() -> Finding {
+    match find_program("cc") {
+        Some(path) => Finding::good("host linker", path.display().to_string()),
+        None => Finding::bad(
+            "host linker",
+            "no `cc`",
+            "run `apt-get install -y gcc libc6-dev` as root",
+        ),
+    }
+}
+
+/// QEMU must be new enough, and its firmware must be there.
+fn qemu() -> Vec<Finding> {
+    let Some(text) = version(Command::new("qemu-system-riscv64").arg("--version")) else {
+        return Vec::new();
+    };
+    let number = text.split_whitespace().nth(3).unwrap_or("0").to_string();
+    let major: u32 = number
+        .split('.')
+        .next()
+        .and_then(|major| major.parse().ok())
+        .unwrap_or(0);
+    let age = if major >= 7 {
+        Finding::good("QEMU version", number)
+    } else {
+        Finding::bad(
+            "QEMU version",
+            number,
+            "7.0 or later: use Debian 12's qemu-system-misc",
+        )
+    };
+    let folders = ["/usr/share/qemu", "/usr/local/share/qemu"];
+    let name = "opensbi-riscv64-generic-fw_dynamic.bin";
+    let firmware = folders
+        .iter()
+        .map(|folder| std::path::Path::new(folder).join(name))
+        .find(|file| file.exists());
+    let firmware = match firmware {
+        Some(file) => Finding::good("firmware", file.display().to_string()),
+        None => Finding::bad(
+            "firmware",
+            format!("no {name}"),
+            "run `apt-get install -y qemu-system-data` as root",
+        ),
+    };
+    vec![age, firmware]
+}
+
+fn results(repository: &Repository) -> Finding {
+    let folder = repository.results("");
+    let writable =
+        std::fs::create_dir_all(&folder).is_ok() && tempfile::tempfile_in(&folder).is_ok();
+    if writable {
+        Finding::good("build results", folder.display().to_string())
+    } else {
+        Finding::bad(
+            "build results",
+            format!("cannot write to {}", folder.display()),
+            "give yourself the right to write there, or clone elsewhere",
+        )
+    }
+}

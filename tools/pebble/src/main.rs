@@ -1,0 +1,55 @@
+//! The `pebble` command: sets up, builds, runs, tests and shows Pebble systems.
+//!
+//! One module per command; what they share is in `build` (from sources to images), `system` (descriptions),
+//! `setup` (what must be on this machine) and the small modules at the top. Nothing in the system depends on
+//! this crate; it links `pebble-abi` only for the layouts that both sides read.
+#![forbid(unsafe_code)]
+
+mod abi_files;
+mod arguments;
+mod build;
+mod bundle;
+mod doctor;
+mod graph;
+mod new;
+mod process;
+mod report;
+mod repository;
+mod run;
+mod setup;
+mod system;
+mod test;
+mod toolchain;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use report::Report;
+use repository::Repository;
+
+/// Exit status when the command itself failed, as against the program that it ran.
+const FAILED: u8 = 125;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let report = Report::new(arguments.verbose, arguments.json);
+    let outcome = Repository::find().and_then(|repository| match arguments.command {
+        Command::Run(options) => run::command(&repository, &report, options),
+        Command::Test(options) => test::command(&repository, &report, &options),
+        Command::Build(options) => build::command(&repository, &report, &options),
+        Command::Doctor => doctor::command(&repository, &report),
+        Command::New(options) => new::command(&repository, &options),
+        Command::Graph(options) => graph::command(&repository, &report, &options),
+        Command::Abi(options) => abi_files::command(&repository, &options),
+    });
+    match outcome {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            report.clear();
+            eprintln!("error: {error:#}");
+            ExitCode::from(FAILED)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The QEMU command line.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::toolchain::find_program;
+
+/// Choices of the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    /// Deterministic virtual time.
+    pub icount: bool,
+    /// Wait for a debugger.
+    pub gdb: bool,
+    /// Accelerator.
+    pub accel: Option<String>,
+}
+
+/// Socket of QEMU's control connection.
+pub const CONTROL: &str = "qmp.sock";
+/// Socket of the debugger.
+pub const DEBUGGER: &str = "gdb.sock";
+
+/// Memory of the machine in MiB.
+const MEMORY: &str = "128";
+
+/// The whole command. `PEBBLE_QEMU` names another program in QEMU's place: tests replay recorded runs with it.
+pub fn command(machine: &Machine, nucleus: &Path, bundle: &Path, folder: &Path) -> Command {
+    let stand_in = std::env::var_os("PEBBLE_QEMU");
+    let program = stand_in.unwrap_or_else(|| "qemu-system-riscv64".into());
+    // However this process ends, even by SIGKILL, no machine may be left running.
+    let mut command = if find_program("setpriv").is_some() {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "--"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    command.args([
+        "-machine",
+        "virt",
+        "-m",
+        MEMORY,
+        "-nographic",
+        "-no-reboot",
+        "-seed",
+        "1",
+    ]);
+    command.args(["-global", "virtio-mmio.force-legacy=false"]);
+    // Plain standard streams: the usual monitor behind Ctrl-A would take bytes away from the guest.
+    command.args([
+        "-monitor",
+        "none",
+        "-chardev",
+        "stdio,id=console,signal=off",
+        "-serial",
+        "chardev:console",
+    ]);
+    command.arg("-qmp").arg(socket(&folder.join(CONTROL)));
+    command
+        .arg("-kernel")
+        .arg(nucleus)
+        .arg("-initrd")
+        .arg(bundle);
+    if machine.icount {
+        command.args(["-icount", "shift=0,sleep=off"]);
+    }
+    if let Some(accel) = &machine.accel {
+        command.args(["-accel", accel]);
+    }
+    if machine.gdb {
+        command
+            .arg("-S")
+            .arg("-gdb")
+            .arg(socket(&folder.join(DEBUGGER)));
+    }
+    command
+}
+
+fn socket(path: &Path) -> String {
+    format!("unix:{},server=on,wait=off", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::describe;
+
+    #[test]
+    fn options_reach_the_command_line() {
+        let machine = Machine {
+            icount: true,
+            gdb: true,
+            accel: Some("tcg".into()),
+        };
+        let line = describe(&command(
+            &machine,
+            Path::new("/n"),
+            Path::new("/b"),
+            Path::new("/t"),
+        ));
+        for part in [
+            "-kernel /n -initrd /b",
+            "-icount shift=0,sleep=off",
+            "-accel tcg",
+            "-S -gdb unix:/t/gdb.sock",
+            "-seed 1",
+            "-m 128",
+        ] {
+            assert!(line.contains(part), "{part} in {line}");
+        }
+        let plain = describe(&command(
+            &Machine::default(),
+            Path::new("/n"),
+            Path::new("/b"),
+            Path::new("/t"),
+        ));
+        assert!(!plain.contains("icount") && !plain.contains("gdb") && !plain.contains("accel"));
+    }
+}
