@@ -86,7 +86,8 @@ impl World<'_> {
                 match m.window_entry(invoker, address, window.writable) {
                     Some(entry) => entries.push(entry),
                     None => {
-                        m.stval = address;
+                        // The lowest bit says whether the page must be writable.
+                        m.stval = address & !1 | window.writable as u64;
                         let table = m.get(m.thread + field!(Thread.table));
                         return self.enter(m, m.get(table + 8 * slot::WINDOW_FAULT as u64));
                     }

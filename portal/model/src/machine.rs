@@ -37,11 +37,17 @@ use register::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamp {
     /// Cycles, halved.
-    HalfCycles { register: usize },
+    HalfCycles {
+        /// The register.
+        register: usize,
+    },
     /// Ticks of the timebase, scaled and moved.
     Ticks {
+        /// The register.
         register: usize,
+        /// Factor.
         scale: u64,
+        /// Summand.
         offset: u64,
     },
 }

@@ -135,10 +135,12 @@ pub(crate) fn leave(
         (Kind::SemaphorePost { index }, Part::Call) => scheduler::semaphore(exit, index, true),
         (Kind::StackFree, Part::Call) => scheduler::stack_free(exit),
         (
-            Kind::Scheduler { .. } | Kind::SemaphoreWait { .. } | Kind::SemaphorePost { .. },
+            Kind::Scheduler { .. }
+            | Kind::SemaphoreWait { .. }
+            | Kind::SemaphorePost { .. }
+            | Kind::StackFree,
             Part::Back,
-        ) => scheduler::resume(exit, false),
-        (Kind::StackFree, Part::Back) => scheduler::resume(exit, true),
+        ) => scheduler::resume(exit),
         (Kind::SchedulerTail { entry }, Part::Call) => scheduler::tail(exit, entry),
         (Kind::Switch, Part::Call) => scheduler::switch(exit),
         (Kind::Interrupt, Part::Call) => trap::interrupt(exit),

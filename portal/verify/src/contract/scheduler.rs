@@ -12,8 +12,6 @@ use crate::machine::INTERRUPTS;
 use crate::term::Node;
 
 const HEADER: i32 = FRAME_HEADER as i32;
-/// Word of the frame in which a thread that gave a stack back keeps its call's result.
-const RESULT: i32 = HEADER + 8 * 14;
 
 /// An entry by a running thread, with `argument` in `a1` or what the program has there.
 pub(super) fn enter(
@@ -78,13 +76,8 @@ pub(super) fn stack_free(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
         "threads that wait for a stack",
     )?;
     park(&mut exit)?;
-    let (top, result) = (exit.top, exit.input(register::A0));
-    exit.memory(
-        top,
-        RESULT - PARTIAL_FRAME as i32,
-        result,
-        "the call's result",
-    )?;
+    let result = exit.input(register::A0);
+    exit.set(register::A2, result);
     let asid = exit.load(domain, field!(Domain.asid));
     exit.set(register::A1, asid);
     let entry = exit.machine.policy.system.scheduler.stack_free;
@@ -148,12 +141,8 @@ pub(super) fn in_scheduler(exit: &mut Exit<'_, '_>, entry: u64) -> Result<(), Re
 }
 
 /// A thread goes on behind its entry into the scheduler.
-pub(super) fn resume(mut exit: Exit<'_, '_>, result_in_frame: bool) -> Result<(), Reason> {
+pub(super) fn resume(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     exit.to_user()?;
-    if result_in_frame {
-        let result = exit.load(FRAME, RESULT);
-        exit.set(register::A0, result);
-    }
     let domain = exit.load(FRAME, field!(Frame.domain));
     exit.enter_domain(domain)?;
     let pc = exit.load(FRAME, field!(Frame.pc));

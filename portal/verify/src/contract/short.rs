@@ -27,7 +27,7 @@ pub(super) fn leave(mut exit: Exit<'_, '_>, kind: &Kind<'_>) -> Result<(), Reaso
     }
     exit.to_user()?;
     exit.sepc = exit.input(register::RA);
-    let argument = exit.input(register::A1);
+    let (first, argument) = (exit.input(register::A0), exit.input(register::A1));
     let result = match *kind {
         Kind::GetAsid => {
             let domain = exit.load(THREAD, field!(Thread.domain));
@@ -60,23 +60,16 @@ pub(super) fn leave(mut exit: Exit<'_, '_>, kind: &Kind<'_>) -> Result<(), Reaso
         }
         Kind::FlushDomain => {
             let flush = Event::Flush {
-                address: Some(ZERO),
-                asid: Some(argument),
-            };
-            let all = Event::Flush {
                 address: None,
-                asid: Some(argument),
+                asid: Some(first),
             };
-            if exit.effect(all, 0, Reason::Flush).is_err() {
-                exit.effect(flush, 0, Reason::Flush)?;
-            }
+            exit.effect(flush, 0, Reason::Flush)?;
             ZERO
         }
         Kind::FlushPage => {
-            let address = exit.input(register::A2);
             let flush = Event::Flush {
-                address: Some(address),
-                asid: Some(argument),
+                address: Some(argument),
+                asid: Some(first),
             };
             exit.effect(flush, 0, Reason::Flush)?;
             ZERO

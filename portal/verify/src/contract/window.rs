@@ -169,12 +169,17 @@ pub(super) fn absent(mut exit: Exit<'_, '_>, specification: &Specification) -> R
     for (argument, count, writable) in windows(specification) {
         for page in 0..count {
             let walked = Page::new(&mut exit, argument, page as i64, writable);
-            if walked.address != exit.state.stval {
+            // The lowest bit says whether the page must be writable.
+            let mut address = exit.machine.terms.and(walked.address, -2);
+            if writable {
+                address = exit.machine.terms.or(address, 1);
+            }
+            if address != exit.state.stval {
                 continue;
             }
             let checks = walked.checks(&mut exit);
             if checks.iter().any(|check| exit.machine.is_not_zero(*check)) {
-                exit.stval = walked.address;
+                exit.stval = address;
                 exit.set(register::T0, block);
                 return exit.finish();
             }
