@@ -74,8 +74,17 @@ impl World<'_> {
         if m.scause != ENVIRONMENT_CALL {
             return m.fail(Errno::NoSys);
         }
-        self.push_full(m, portal);
+        let frame = self.push_full(m, portal);
+        self.forget_temporaries(m, frame);
         self.call_vm(m);
+    }
+
+    /// Temporaries are dead at a call: what the call's portal has put there is what the frame keeps. The
+    /// trampoline's copies of `t0` and `t1` are the program's.
+    fn forget_temporaries(&self, m: &mut Machine, frame: u64) {
+        for temporary in [7, 28, 29, 30, 31] {
+            m.forget(frame + full_offset(temporary));
+        }
     }
 
     /// The VM server gets thread, domain, cause, address and program counter.
@@ -125,10 +134,7 @@ impl World<'_> {
     pub(crate) fn wait_for_stack(&self, m: &mut Machine, domain: u64) {
         let portal = self.portal(self.system.stack_wait);
         let frame = self.push_full(m, &portal);
-        // The calling convention has these dead at a call.
-        for temporary in [T0, T1, 7, 28, 29, 30, 31] {
-            m.forget(frame + full_offset(temporary as u8));
-        }
+        self.forget_temporaries(m, frame);
         self.park_for_stack(m, domain);
     }
 
