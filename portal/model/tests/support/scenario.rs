@@ -225,3 +225,71 @@ pub fn returning(m: &mut Machine, random: &mut Random, entry: u64, specification
     let used = pages + random.below(WINDOW_PAGES - pages + 1);
     m.set(current + field!(Stack.window_used), used * PAGE);
 }
+
+/// A thread that returns to the block at `entry`, known as `block`; with `float`, through a floating-point frame.
+pub fn returning_to(
+    m: &mut Machine,
+    random: &mut Random,
+    entry: u64,
+    block: &str,
+    float: Option<u64>,
+) {
+    match block {
+        "stack_free" => frame(
+            m,
+            random,
+            entry,
+            FrameKind::Scheduler,
+            object::PARTIAL_FRAME,
+        ),
+        _ => frame(m, random, entry, FrameKind::Full, object::FULL_FRAME),
+    };
+    if let Some(push) = float {
+        frame(m, random, push, FrameKind::Floating, object::FLOATING_FRAME);
+    }
+}
+
+/// The thread table has the other thread in it, mostly parked, on a frame of one of the shared blocks that
+/// park; `a0` mostly names it.
+pub fn parked(m: &mut Machine, random: &mut Random, shared: &Shared) {
+    for number in 0..256 {
+        m.set(THREADS + 8 * number, 0);
+    }
+    let number = random.below(256);
+    m.set(
+        THREADS + 8 * number,
+        random.pick(&[OTHER, OTHER, OTHER, THREAD, 0]),
+    );
+    m.x[10] = match random.below(8) {
+        0 => random.word(),
+        1 => random.below(300),
+        _ => number,
+    };
+    let blocks = [
+        (shared.entry("interrupt"), FrameKind::Full),
+        (shared.entry("stack_wait"), FrameKind::Full),
+        (shared.entry("stack_free"), FrameKind::Scheduler),
+    ];
+    for thread in [THREAD, OTHER] {
+        let (portal, kind) = random.pick(&blocks);
+        let top = if thread == OTHER {
+            OTHER + 2048
+        } else {
+            THREAD + 4096
+        };
+        let name = FrameName::new(0, 0, 0, kind, object::FULL_FRAME);
+        m.set(thread + field!(Thread.invocation), top);
+        m.set(
+            thread + field!(Thread.state),
+            random.pick(&[object::PARKED, object::PARKED, object::PARKED, 0, 7]),
+        );
+        m.set(thread + field!(Thread.hart), HART);
+        m.set(top + field!(Frame.portal), portal);
+        m.set(top + field!(Frame.name), name.0);
+        m.set(
+            top + field!(Frame.domain),
+            domain(random.below(DOMAIN_COUNT)),
+        );
+        m.set(top + field!(Frame.pc), random.word() & !1);
+    }
+}
