@@ -18,23 +18,6 @@ static int tell(int c, int what)
 	return sem_post(told);
 }
 
-static int alive(int asid)
-{
-	static struct {
-		char name[32];
-		uint64_t values[8];
-	} record __attribute__((aligned(128)));
-	int result = system_info(0, asid, &record);
-	return result == 0 && record.values[6] & 1;
-}
-
-static int wait_until_dead(int asid)
-{
-	for (int i = 0; i < 200 && alive(asid); i++)
-		hrsleep(hrtime() + 100000);
-	return !alive(asid);
-}
-
 /* The child ends by a fault, while one of its threads is inside the parent and one waits there. */
 static void crash(void)
 {
@@ -60,7 +43,7 @@ static void crash(void)
 		CHECK(child > 0);
 		sem_wait(told);
 		EXPECT(value, 7);
-		CHECK(wait_until_dead(child));
+		CHECK(domain_ended(child));
 		/* It cannot be killed again, nor be given portals. */
 		CHECK(domain_kill(child) < 0);
 		EXPECT(portal_create_child(child, 100, "nmc", 0, tell), -ESRCH);
@@ -91,7 +74,7 @@ static void kill(void)
 	int grandchild = value;
 	EXPECT(second, -1);
 	CHECK(grandchild > 0 && grandchild != child);
-	CHECK(alive(child) && alive(grandchild));
+	CHECK(domain_alive(child) && domain_alive(grandchild));
 	EXPECT(domain_kill(get_asid()), -EPERM);
 	EXPECT(domain_kill(1), -EPERM);
 	EXPECT(domain_kill(6), -EPERM);
@@ -99,7 +82,7 @@ static void kill(void)
 	EXPECT(domain_kill(-1), -EPERM);
 	EXPECT(domain_kill(100000), -EPERM);
 	EXPECT(domain_kill(child), 0);
-	CHECK(!alive(grandchild) && !alive(child));
+	CHECK(!domain_alive(grandchild) && !domain_alive(child));
 }
 
 /* A domain in the middle dies: what it made dies too, and what made it goes on. */
@@ -125,9 +108,9 @@ static void orphan(void)
 	sem_wait(told);
 	sem_wait(told);
 	EXPECT(second, -1);
-	CHECK(value > 0 && alive(value));
-	CHECK(wait_until_dead(child));
-	CHECK(wait_until_dead(value));
+	CHECK(value > 0 && domain_alive(value));
+	CHECK(domain_ended(child));
+	CHECK(domain_ended(value));
 }
 
 static int bad_notify(int asid, int slot, char *specification)
@@ -169,9 +152,9 @@ static void upcall(void)
 	EXPECT(portal_create_child(child, 150, "nmc", 7, (portal_entry){ .returns_int = abs }), 0);
 	sem_wait(told);
 	EXPECT(second, -2);
-	CHECK(alive(child));
+	CHECK(domain_alive(child));
 	EXPECT(portal_create_child(child, 200, "nm=i", 0, intercept), 0);
-	CHECK(wait_until_dead(child));
+	CHECK(domain_ended(child));
 }
 
 int main(int argc, char **argv)
