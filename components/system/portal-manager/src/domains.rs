@@ -119,6 +119,19 @@ impl State {
             .ok_or(Errno::NoSuchProcess)
     }
 
+    /// The component of the system description that `domain` is, or is a copy of.
+    pub fn component_of(&self, domain: usize) -> usize {
+        let mut at = domain;
+        // Bounded as below.
+        for _ in 0..MAX_DOMAINS {
+            match self.domains[at].parent {
+                0 => break,
+                parent => at = parent,
+            }
+        }
+        at
+    }
+
     /// Whether `ancestor` made `domain`, directly or through others.
     pub fn is_ancestor(&self, ancestor: usize, domain: usize) -> bool {
         let mut at = domain;

@@ -1,12 +1,13 @@
 //! Threads: an invocation stack plus a place to start.
 
 use pebble_abi::errno::Errno;
-use pebble_abi::layout::{self, MAX_THREADS, PAGE};
+use pebble_abi::layout::{self, MAX_DOMAINS, MAX_THREADS, PAGE};
 use pebble_abi::object::{
     self, full_offset, shared_code, Domain, Frame, FrameKind, FrameName, Stack, Thread,
 };
 
 use crate::calls;
+use crate::domains::Life;
 use crate::objects::boot_info;
 use crate::state::{State, ThreadState};
 
@@ -106,7 +107,14 @@ impl State {
 
     /// Makes a thread record for domain `asid` on the stack record `stack`; it is parked, the scheduler does not know it yet.
     pub fn make_thread(&mut self, asid: usize, stack: u64, start: Start) -> Result<usize, Errno> {
-        if self.domains[asid].threads >= self.domains[asid].description.threads {
+        // A component's copies share its allowance, so that by forking it takes nobody else's threads or domains.
+        let component = self.component_of(asid);
+        let of_component = |other: &usize| {
+            self.domains[*other].life != Life::Free && self.component_of(*other) == component
+        };
+        let threads = |other: usize| self.domains[other].threads;
+        let used: u32 = (1..MAX_DOMAINS).filter(of_component).map(threads).sum();
+        if used >= self.domains[component].description.threads {
             return Err(Errno::Again);
         }
         let number = (0..MAX_THREADS)
