@@ -200,7 +200,7 @@ impl Builder {
         if entry & pages::VALID == 0 {
             fail("a core component's image does not contain an address that it names");
         }
-        (entry >> 10) << PAGE_SHIFT | address % PAGE
+        ((entry >> 10) << PAGE_SHIFT) | (address % PAGE)
     }
 
     /// Maps stack `slot` of a core domain, `pages` pages deep; answers its record's privileged address.

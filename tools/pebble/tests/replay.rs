@@ -74,7 +74,9 @@ impl Checkout {
         command
             .current_dir(self.root())
             .env("PEBBLE_ROOT", self.root())
-            .env("PEBBLE_QEMU", machine);
+            .env("PEBBLE_QEMU", machine)
+            // What a killed command cannot take away goes with this checkout.
+            .env("TMPDIR", self.root());
         command
             .arg("run")
             .args(arguments)

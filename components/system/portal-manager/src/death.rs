@@ -9,7 +9,6 @@ use pebble_abi::bundle;
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{self, MAX_DOMAINS, MAX_THREADS};
 use pebble_abi::object::{self, shared_code, Death, Domain, Frame, FrameKind, FrameName, Thread};
-use pebble_abi::slot::{self, NPORTALS};
 use pebble_abi::thread_state;
 
 use crate::calls;
@@ -75,18 +74,16 @@ impl State {
         domain.root = layout::PHYSMAP + self.limbo;
         domain.stacks = 0;
         domain.dead = 1;
+        // A shared table is the parent's, which outlives its children. Portals are taken out before the table is
+        // exchanged: otherwise it would be the limbo's that lost them, and with them the way to end a thread.
+        let own_table = self.domains[asid].table_of == asid;
+        if own_table {
+            self.remove_portals(asid);
+        }
+        let table = core::mem::replace(&mut domain.table, self.limbo_table);
         objects.write(record, domain);
-        // Its table: the way back, and the end of a thread.
-        self.remove_portals(asid);
-        let thread_exit = self.standard[slot::THREAD_EXIT];
-        let empty = self.empty();
-        for slot in slot::INTERRUPT + 16..NPORTALS {
-            let code = if slot == slot::THREAD_EXIT {
-                thread_exit
-            } else {
-                empty
-            };
-            objects.write(domain.table + 8 * slot as u64, code);
+        if own_table {
+            self.give_pages(table, 1);
         }
         // Portals into it answer with the error; their code stays while a frame may still return through it.
         while let Some(code) = self.tables.bury_next(objects, asid, self.dead) {
@@ -202,34 +199,40 @@ impl State {
 
     /// Frees what had to wait: dead numbers that all threads have left, code that no frame returns through.
     pub fn collect_dead(&mut self) {
+        let mut left = [false; MAX_DOMAINS];
         self.undisturbed(|state| {
-            let objects = state.objects();
             for index in 0..state.retired.len() {
                 let code = core::mem::take(&mut state.retired[index]);
                 state.retire(code);
             }
-            for asid in 1..MAX_DOMAINS {
-                if state.domains[asid].life != Life::Dead || state.domains[asid].threads != 0 {
-                    continue;
-                }
-                let record = objects.domain(asid);
-                let mut inside = false;
-                for number in 0..MAX_THREADS {
-                    let thread = objects.thread(number);
-                    if thread != 0 {
-                        inside |= objects.read::<Thread>(thread).domain == record;
-                        state.each_frame(thread, |_, frame| inside |= frame.domain == record);
-                    }
-                }
-                if !inside {
-                    // Only now: until the last call out of it returned, a callee may have windows on its pages.
-                    calls::space_destroy(asid);
-                    state.give_stacks(asid);
-                    state.give_pages(objects.read_domain(asid).table, 1);
-                    state.domains[asid].life = Life::Free;
-                }
+            for (asid, left) in left.iter_mut().enumerate().skip(1) {
+                let domain = &state.domains[asid];
+                *left =
+                    domain.life == Life::Dead && domain.threads == 0 && !state.is_anyone_in(asid);
             }
         });
+        for (asid, _) in left.iter().enumerate().filter(|(_, &left)| left) {
+            // Only now: until the last call out of it returned, a callee may have windows on its pages.
+            calls::space_destroy(asid);
+            self.give_stacks(asid);
+            self.domains[asid].life = Life::Free;
+        }
+    }
+
+    /// Whether a thread executes in `asid`, or will return into it.
+    fn is_anyone_in(&self, asid: usize) -> bool {
+        let objects = self.objects();
+        let record = objects.domain(asid);
+        (0..MAX_THREADS)
+            .map(|number| objects.thread(number))
+            .any(|thread| {
+                let mut inside = false;
+                if thread != 0 {
+                    inside = objects.read::<Thread>(thread).domain == record;
+                    self.each_frame(thread, |_, frame| inside |= frame.domain == record);
+                }
+                inside
+            })
     }
 
     fn record_death(&mut self, asid: usize, reason: Reason) {
@@ -326,8 +329,8 @@ impl State {
         let objects = self.objects();
         let record = objects.thread(number);
         let thread: Thread = objects.read(record);
-        // It may still be on its way into the scheduler.
-        if calls::thread_state(number) != Some(thread_state::FREE) {
+        // It may still be on its way into the scheduler, which answers with an error once it has forgotten it.
+        if calls::thread_state(number).is_some_and(|state| state != thread_state::FREE) {
             return false;
         }
         let mut current = thread.stack;

@@ -36,6 +36,8 @@ pub struct DomainState {
     pub parent: usize,
     /// Times this number was used.
     pub generation: u64,
+    /// The domain whose portal table it uses: its own, or its parent's when the table is shared.
+    pub table_of: usize,
     /// The number's stack area (a fork keeps its parent's).
     pub stack_area: u64,
     /// Slot in the portal manager's own table that calls the domain's notification function, 0 for none.
@@ -52,6 +54,7 @@ impl DomainState {
         life: Life::Free,
         parent: 0,
         generation: 0,
+        table_of: 0,
         stack_area: 0,
         notify: 0,
         description: DomainDescription {
@@ -86,6 +89,7 @@ impl DomainState {
             ..DomainState::NONE
         };
         state.stack_area = layout::STACKS + role as u64 * layout::STACK_AREA;
+        state.table_of = role as usize;
         state.description.role = role;
         state.description.priority = priority;
         state.description.flags = bundle::CRITICAL;
@@ -150,21 +154,33 @@ impl State {
             .ok_or(Errno::TableFull)
     }
 
-    /// Makes a domain with the standard portals. `parent` is 0 unless it is a fork, which copies the parent's space.
+    /// Makes a domain with the standard portals. `parent` is 0 unless it is a fork, which copies the parent's space;
+    /// `shares` lets it use the parent's portal table instead of one of its own.
     pub fn create(
         &mut self,
         description: DomainDescription,
         parent: usize,
+        shares: bool,
     ) -> Result<usize, Errno> {
         let asid = self.free_number()?;
-        let table = self.take_pages(1)?;
+        let table_of = if shares {
+            self.domains[parent].table_of
+        } else {
+            asid
+        };
+        let table = match shares {
+            true => self.objects().read_domain(table_of).table,
+            false => self.take_pages(1)?,
+        };
         let root = if parent == 0 {
             calls::space_create(asid, description.memory_pages as usize)
         } else {
             calls::space_clone(parent, asid)
         };
         if root <= 0 {
-            self.give_pages(table, 1);
+            if !shares {
+                self.give_pages(table, 1);
+            }
             return Err(Errno::NoMemory);
         }
         let generation = self.domains[asid].generation + 1;
@@ -189,6 +205,7 @@ impl State {
             life: Life::Alive,
             parent,
             generation,
+            table_of,
             stack_area: match parent {
                 0 => layout::STACKS + asid as u64 * layout::STACK_AREA,
                 _ => self.domains[parent].stack_area,
@@ -197,7 +214,9 @@ impl State {
             description,
             threads: 0,
         };
-        self.fill_table(table, parent == 0);
+        if !shares {
+            self.fill_table(table, parent == 0);
+        }
         Ok(asid)
     }
 
@@ -262,6 +281,7 @@ impl State {
         text: &[u8],
         action: Action,
     ) -> Result<(), Errno> {
+        let domain = self.domains[domain].table_of;
         if self.tables.count[domain] as usize >= MAX_OF_DOMAIN {
             return Err(Errno::TooManyOpen);
         }
@@ -277,10 +297,10 @@ impl State {
                 specification =
                     Specification::parse(text.as_bytes()).map_err(|_| Errno::Invalid)?;
                 let shares = specification.stack == Stack::Shared;
-                if shares
-                    && domain != target as usize
-                    && calls::stack_share(domain, target as usize) < 0
-                {
+                // Two domains with one table have different stacks at the same addresses.
+                let one_user = !self.is_table_shared(domain);
+                let may_share = || one_user && calls::stack_share(domain, target as usize) >= 0;
+                if shares && domain != target as usize && !may_share() {
                     specification.stack = Stack::New;
                     let mut with_new = [0; 15];
                     let length = text.as_bytes().len();
@@ -359,8 +379,23 @@ impl State {
         Ok(())
     }
 
-    /// The address space in which threads leave dead domains: nothing but the gate page. Made once.
+    /// Whether another domain uses this domain's table.
+    pub fn is_table_shared(&self, owner: usize) -> bool {
+        let uses = |asid: usize| {
+            self.domains[asid].life == Life::Alive && self.domains[asid].table_of == owner
+        };
+        (1..MAX_DOMAINS).any(|asid| asid != owner && uses(asid))
+    }
+
+    /// The address space in which threads leave dead domains, nothing but the gate page, and the table that they find
+    /// there: the way back, and the end of a thread. Made once.
     pub fn make_limbo(&mut self) -> Result<(), Errno> {
+        let table = self.take_pages(1)?;
+        self.fill_table(table, false);
+        let thread_exit = self.standard[slot::THREAD_EXIT];
+        self.objects()
+            .write(table + 8 * slot::THREAD_EXIT as u64, thread_exit);
+        self.limbo_table = table;
         let root = calls::space_create(LIMBO, 0);
         if root <= 0 {
             return Err(Errno::NoMemory);

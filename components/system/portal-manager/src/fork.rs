@@ -26,7 +26,8 @@ pub fn announce(owner: usize, first: usize, count: usize) {
         struct Text([u8; NAMELEN]);
         let mut text = Text([0; NAMELEN]);
         STATE.with(|state| {
-            if let Some(portal) = state.tables.get(owner, slot) {
+            let table = state.domains[owner].table_of;
+            if let Some(portal) = state.tables.get(table, slot) {
                 let bytes = portal.text.as_bytes();
                 text.0[..bytes.len()].copy_from_slice(bytes);
             }
@@ -76,7 +77,8 @@ pub fn create_child(
         return Err(Errno::Invalid);
     }
     STATE.with(|state| {
-        if state.alive(child)?.parent != parent {
+        let known = state.alive(child)?;
+        if known.parent != parent || known.table_of != child {
             return Err(Errno::PermissionDenied);
         }
         let (objects, empty) = (state.objects(), state.empty());
@@ -102,15 +104,24 @@ fn stub_text(text: &[u8]) -> ([u8; 15], usize) {
     (stub, 3 + rest.len())
 }
 
-/// `domain_fork`: a child with a copy of the invoker's memory, all of whose portals lead to `intercept` in the
-/// invoker; its thread continues where the calling thread called, with 0 as the answer. Answers the child's ASID.
+/// `domain_fork`: a child with a copy of the invoker's memory, whose thread continues where the calling thread called,
+/// with 0 as the answer. All of its portals lead to `intercept` in the invoker; without `intercept` it shares the
+/// invoker's portal table instead (embedded paper, 4.1). Answers the child's ASID.
 pub fn fork(parent: usize, thread: usize, intercept: u64) -> Result<isize, Errno> {
+    let shares = intercept == 0;
     STATE.with(|state| {
         let mut description = state.alive(parent)?.description;
         description.role = role::ORDINARY;
         description.interrupts = [0; 4];
-        let child = state.create(description, parent)?;
-        match state.fill_child(parent, child, thread, intercept) {
+        if shares && state.shares_stacks(parent) {
+            return Err(Errno::Busy);
+        }
+        let child = state.create(description, parent, shares)?;
+        let filled = match shares {
+            true => Ok(()),
+            false => state.fill_child(parent, child, intercept),
+        };
+        match filled.and_then(|()| state.copy_thread(child, thread)) {
             Ok(number) => {
                 state.release(number, child)?;
                 Ok(child as isize)
@@ -124,20 +135,14 @@ pub fn fork(parent: usize, thread: usize, intercept: u64) -> Result<isize, Errno
 }
 
 impl State {
-    fn fill_child(
-        &mut self,
-        parent: usize,
-        child: usize,
-        thread: usize,
-        intercept: u64,
-    ) -> Result<usize, Errno> {
+    fn fill_child(&mut self, parent: usize, child: usize, intercept: u64) -> Result<(), Errno> {
         let action = Action::Call {
             target: parent as u16,
             entry: intercept,
             constant: 0,
         };
         for slot in FIRST_PORTAL..NPORTALS {
-            let text = match self.tables.get(parent, slot) {
+            let text = match self.tables.get(self.domains[parent].table_of, slot) {
                 Some(portal) => Some(stub_text(portal.text.as_bytes())),
                 None => STANDARD
                     .iter()
@@ -156,7 +161,18 @@ impl State {
                 self.put(child, slot, &text[..length], action)?;
             }
         }
-        self.copy_thread(child, thread)
+        Ok(())
+    }
+
+    /// Whether a portal of the domain runs its callee on the caller's stack: a child with the same table would have
+    /// another stack at that address.
+    fn shares_stacks(&self, asid: usize) -> bool {
+        let table = self.domains[asid].table_of;
+        let mut portals = self
+            .tables
+            .all()
+            .filter(|portal| portal.domain as usize == table);
+        portals.any(|portal| portal.text.as_bytes().first() == Some(&b's'))
     }
 
     /// A thread of `child` that returns from the same call as `thread`, with the answer 0. The call's frame holds all
@@ -193,10 +209,12 @@ impl State {
     fn discard(&mut self, asid: usize) {
         let objects = self.objects();
         let table = objects.read::<Domain>(objects.domain(asid)).table;
-        self.remove_portals(asid);
+        if self.domains[asid].table_of == asid {
+            self.remove_portals(asid);
+            self.give_pages(table, 1);
+        }
         crate::calls::space_destroy(asid);
         self.give_stacks(asid);
-        self.give_pages(table, 1);
         self.domains[asid].life = crate::domains::Life::Free;
         debug_assert!(NPORTALS as u64 * 8 == PAGE);
     }

@@ -97,9 +97,6 @@ extern "C" fn thread_create(t: usize, pc: usize, sp: usize, argument: usize, tp:
 
 extern "C" fn domain_fork(_: usize, intercept: usize, domain: usize, t: usize) -> isize {
     let (thread, home) = thread_and_home(t);
-    if intercept == 0 {
-        return Errno::Invalid.negated();
-    }
     if home != domain {
         // The copy continues on a stack of the invoking domain: only its own threads have one.
         return Errno::PermissionDenied.negated();
@@ -196,8 +193,12 @@ extern "C" fn domain_create(_: usize, description: usize) -> isize {
     let Some(description) = objects::window_read::<DomainDescription>(description) else {
         return Errno::Fault.negated();
     };
+    // The highest priority is the portal manager's, for moments in which nothing may change.
+    if description.priority as usize >= layout::PRIORITIES - 1 {
+        return Errno::Invalid.negated();
+    }
     number(STATE.with(|state| {
-        let asid = state.create(description, 0)?;
+        let asid = state.create(description, 0, false)?;
         state.driver_portals(asid)?;
         Ok(asid as isize)
     }))
@@ -264,6 +265,7 @@ extern "C" fn time_offset(_: usize, nanoseconds: usize) -> isize {
         let new = state.place(&kind, name)?;
         let old = core::mem::replace(&mut state.time_of_day, new);
         state.standard[pebble_abi::slot::TIME_OF_DAY] = new.address;
+        state.time_offset = nanoseconds as u64;
         let objects = state.objects();
         for asid in 1..MAX_DOMAINS {
             if state.domains[asid].life == Life::Alive && state.domains[asid].parent == 0 {

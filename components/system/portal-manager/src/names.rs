@@ -169,7 +169,11 @@ pub fn open(client: usize, name: usize) -> Result<isize, Errno> {
     if STATE.with(|state| state.name_server) == 0 {
         return Err(Errno::Again);
     }
-    let reserved = STATE.with(|state| state.services.reserved(&name));
+    // The portal appears in the table, so the table's owner must be allowed to have it.
+    let (reserved, client) = STATE.with(|state| {
+        let reserved = state.services.reserved(&name);
+        (reserved, state.domains[client].table_of)
+    });
     let name = Name(name);
     let index = match reserved {
         // Everyone may open them: the name server checks its callers itself.
@@ -202,9 +206,10 @@ pub fn close(client: usize, slot: usize) -> Result<isize, Errno> {
     }
     STATE.with(|state| {
         let (objects, empty) = (state.objects(), state.empty());
+        let table = state.domains[client].table_of;
         let portal = state
             .tables
-            .remove(objects, client, slot, empty)
+            .remove(objects, table, slot, empty)
             .ok_or(Errno::BadDescriptor)?;
         state.retire(portal.code);
         Ok(0)
@@ -271,6 +276,7 @@ impl State {
             _ => FIRST_DYNAMIC,
         };
         debug_assert!(self.domains[domain].life != Life::Free);
-        self.tables.free_slots(domain, first, count)
+        self.tables
+            .free_slots(self.domains[domain].table_of, first, count)
     }
 }

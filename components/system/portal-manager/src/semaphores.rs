@@ -41,7 +41,10 @@ impl State {
             .and_then(|()| self.put(owner, slot + 1, b"nmc", Action::SemaphorePost(index as u16)));
         if let Err(error) = made {
             let (objects, empty) = (self.objects(), self.empty());
-            if let Some(portal) = self.tables.remove(objects, owner, slot, empty) {
+            if let Some(portal) =
+                self.tables
+                    .remove(objects, self.domains[owner].table_of, slot, empty)
+            {
                 self.code.free(portal.code);
             }
             calls::sem_free(index as usize);
@@ -54,6 +57,7 @@ impl State {
 /// `sem_destroy`: threads that wait get `-EINVAL`.
 pub fn destroy(owner: usize, slot: usize) -> Result<isize, Errno> {
     STATE.with(|state| {
+        let owner = state.domains[owner].table_of;
         let Some(Action::SemaphoreWait(index)) =
             state.tables.get(owner, slot).map(|portal| portal.action)
         else {

@@ -55,10 +55,14 @@ pub struct State {
     pub standard: [u64; FIRST_DYNAMIC],
     /// The time-of-day portal, which the clock driver's offset changes in place.
     pub time_of_day: Placed,
+    /// That offset in nanoseconds: when the counter started.
+    pub time_offset: u64,
     /// Code of a portal whose callee died.
     pub dead: u64,
     /// Root page of the address space in which threads leave dead domains.
     pub limbo: u64,
+    /// Portal table of dead domains.
+    pub limbo_table: u64,
     /// Code that no table leads to but a frame may still return through.
     pub retired: [Placed; 256],
     /// Pool pages in use.
@@ -91,8 +95,10 @@ impl State {
                 unit: 0,
                 units: 0,
             },
+            time_offset: 0,
             dead: 0,
             limbo: 0,
+            limbo_table: 0,
             retired: [const {
                 Placed {
                     address: 0,

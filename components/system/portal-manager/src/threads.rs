@@ -94,13 +94,13 @@ impl State {
         })
     }
 
-    /// Runs `work` at the highest priority: no other thread runs meanwhile, so nothing changes but by `work`.
+    /// Runs `work` at the highest priority, which no component may have: no other thread runs meanwhile, so nothing
+    /// changes but by `work`. Interrupts are taken, their threads wait. Not to be nested.
     pub fn undisturbed<R>(&mut self, work: impl FnOnce(&mut State) -> R) -> R {
-        let before = calls::thread_priority(layout::PRIORITIES - 1);
+        let before = calls::thread_force(layout::PRIORITIES - 1);
+        assert!(before >= 0, "the scheduler refuses the portal manager");
         let result = work(self);
-        if before >= 0 {
-            calls::thread_priority(before as usize);
-        }
+        calls::thread_force(before as usize);
         result
     }
 

@@ -12,7 +12,7 @@ mod strip;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use pebble_abi::bundle::{CRITICAL, START};
+use pebble_abi::bundle::{CRITICAL, SHELL, START};
 
 use crate::arguments;
 use crate::bundle::{self, Packed};
@@ -23,10 +23,16 @@ use crate::system::{self, System};
 
 pub use images::{components, nucleus, Images};
 
-/// The description that was asked for, or the default one.
-pub fn load_system(repository: &Repository, file: Option<&PathBuf>) -> Result<System> {
+/// The description that was asked for, or the default one, with what is added to it.
+pub fn load_system(
+    repository: &Repository,
+    file: Option<&PathBuf>,
+    addition: Option<&PathBuf>,
+) -> Result<System> {
     let file = file.cloned().unwrap_or_else(|| repository.default_system());
-    system::load(&file, &repository.show(&file))
+    let shown = |file: &PathBuf| repository.show(file);
+    let addition = addition.map(|addition| (addition.as_path(), shown(addition)));
+    system::load(&file, &shown(&file), addition)
 }
 
 /// Reads an image that was just built, as it goes into a bundle.
@@ -42,9 +48,18 @@ pub fn record_flags(component: &system::Component, start: bool) -> u32 {
     start | if component.critical { CRITICAL } else { 0 }
 }
 
+/// What a component's record says beyond that when no program is run.
+pub fn shell_flags(component: &system::Component, system: &system::System) -> u32 {
+    if Some(&component.name) == system.shell.as_ref() {
+        START | SHELL
+    } else {
+        0
+    }
+}
+
 /// `pebble build`: everything but the run.
 pub fn command(repository: &Repository, report: &Report, options: &arguments::Build) -> Result<u8> {
-    let system = load_system(repository, options.system.as_ref())?;
+    let system = load_system(repository, options.system.as_ref(), None)?;
     let sources = source::of_system(repository, &system)?;
     setup::ensure(repository, report, Needs::of_sources(sources.values()))?;
     let nucleus = nucleus(repository, report)?;
@@ -54,7 +69,7 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Bu
         packed.push(Packed {
             component,
             image: read_image(&images.components[&component.name])?,
-            flags: record_flags(component, component.start),
+            flags: record_flags(component, component.start) | shell_flags(component, &system),
         });
     }
     let bytes = bundle::write(&system, &packed, pebble_abi::bundle::INTERACTIVE)?;

@@ -177,6 +177,10 @@ fn watch(
             Ok(bytes) => session.feed(&bytes)?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
+                // The signal of a key goes to the machine too, which then ends of it.
+                if let Some(number) = signals.arrived() {
+                    return Ok(Ended::Signal(number));
+                }
                 // Its output is closed: it ends now, or is stuck.
                 if let Some(status) = machine.wait_timeout(Duration::from_secs(10))? {
                     return Ok(Ended::Exited(status));

@@ -42,6 +42,10 @@ pub struct FrameRecord {
     pub pc: u64,
     /// `pc` is an instruction that was stopped, not a return address.
     pub exact: bool,
+    /// The invoker's stack pointer.
+    pub sp: u64,
+    /// The invoker's address space.
+    pub satp: u64,
 }
 
 impl Dump {
@@ -68,6 +72,10 @@ impl Dump {
 
     fn domain(&self, address: u64) -> Option<u64> {
         self.word(self.offset(address)? + offset_of!(Domain, asid) as u64)
+    }
+
+    fn satp(&self, domain: u64) -> Option<u64> {
+        self.word(self.offset(domain)? + offset_of!(Domain, satp) as u64)
     }
 
     /// All threads.
@@ -108,14 +116,17 @@ impl Dump {
             if name.bytes() < object::FRAME_HEADER {
                 break;
             }
-            // A floating-point frame belongs to the frame beneath it and names no place of its own.
-            if name.kind() != FrameKind::Floating as u64 {
+            // A floating-point frame belongs to the frame beneath it and names no place of its own; one without
+            // a place to go on is the thread's first.
+            if name.kind() != FrameKind::Floating as u64 && pc != 0 {
                 let exact = name.kind() == FrameKind::Full as u64;
                 frames.push(FrameRecord {
                     domain: self.domain(invoker).unwrap_or(0),
                     slot: name.slot(),
                     pc,
                     exact,
+                    sp: field(offset_of!(Frame, sp)).unwrap_or(0),
+                    satp: self.satp(invoker).unwrap_or(0),
                 });
             }
             at += name.bytes();
@@ -163,9 +174,24 @@ pub mod tests {
             address(frame),
         );
         put(&mut bytes, domain + offset_of!(Domain, asid) as u64, 9);
+        put(
+            &mut bytes,
+            domain + offset_of!(Domain, satp) as u64,
+            0x8000_9000_0008_0400,
+        );
         let name = FrameName::new(1, 9, 37, FrameKind::Scheduler, 160);
         put(&mut bytes, frame + offset_of!(Frame, name) as u64, name.0);
         put(&mut bytes, frame + offset_of!(Frame, pc) as u64, 0x10_0040);
+        put(
+            &mut bytes,
+            frame + offset_of!(Frame, domain) as u64,
+            address(domain),
+        );
+        put(
+            &mut bytes,
+            frame + offset_of!(Frame, sp) as u64,
+            0x4000_8000,
+        );
         Dump {
             physical: PHYSICAL,
             bytes,
@@ -179,6 +205,8 @@ pub mod tests {
             slot: 37,
             pc: 0x10_0040,
             exact: false,
+            sp: 0x4000_8000,
+            satp: 0x8000_9000_0008_0400,
         };
         let thread = ThreadRecord {
             number: 5,

@@ -140,7 +140,7 @@ pub fn builds(session: &Session<'_>) -> Vec<Outcome> {
             .into_owned();
         let name = format!("build/{stem}");
         if session.wants(&name) {
-            let result = system::load(&file, &session.repository.show(&file))
+            let result = system::load(&file, &session.repository.show(&file), None)
                 .and_then(|system| source::of_system(session.repository, &system))
                 .and_then(|sources| build::components(session.repository, session.report, &sources))
                 .map(drop);
@@ -170,7 +170,7 @@ pub fn host(session: &Session<'_>) -> Vec<Outcome> {
                 let explained = found.iter().any(|outcome| outcome.failure.is_some());
                 outcomes.extend(found);
                 if !good && !explained {
-                    outcomes.push(Outcome::failed(&group, complaints));
+                    outcomes.push(Outcome::failed(&group, without_progress(&complaints)));
                 }
             }
             Err(error) => outcomes.push(Outcome::failed(&group, format!("{error:#}"))),
@@ -199,6 +199,27 @@ fn run_host(
         done.stderr_text(),
         done.status.success(),
     ))
+}
+
+/// cargo's words without those about what it is doing.
+fn without_progress(text: &str) -> String {
+    let progress = [
+        "Compiling",
+        "Checking",
+        "Finished",
+        "Running",
+        "Doc-tests",
+        "Blocking",
+        "Downloaded",
+        "Downloading",
+        "Locking",
+    ];
+    let kept = text.lines().filter(|line| {
+        !progress
+            .iter()
+            .any(|word| line.trim_start().starts_with(word))
+    });
+    kept.collect::<Vec<_>>().join("\n")
 }
 
 /// Outcomes in the output of `cargo test`; a failure's reason is its captured output.

@@ -93,6 +93,8 @@ impl Machine {
             features: 0,
             semaphores: [nothing.start; 2],
             shared_code: [0; 8],
+            stack_wait_code: 0,
+            fixed_stacks: [0; 2],
             core,
         };
         (machine, boot)
