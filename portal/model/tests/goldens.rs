@@ -269,7 +269,7 @@ fn goldens_show_what_is_generated() {
         let path = entry.expect("a file").path();
         let known = files.iter().any(|(name, _)| {
             path.file_name()
-                .is_some_and(|file| *file == **format!("{name}.txt"))
+                .is_some_and(|file| file == format!("{name}.txt").as_str())
         });
         if path.extension().is_some_and(|extension| extension == "txt") && !known {
             stale.push(format!("{} belongs to no portal", path.display()));

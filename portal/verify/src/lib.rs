@@ -114,8 +114,14 @@ impl Workspace {
                 reason,
             })
         };
-        let fits = words.len() <= MAX_WORDS && entry >= 2 && entry % 2 == 0 && entry < words.len();
-        if !fits || address % 8 != 0 || address.checked_add(4 * MAX_WORDS as u64).is_none() {
+        let fits = words.len() <= MAX_WORDS
+            && entry >= 2
+            && entry.is_multiple_of(2)
+            && entry < words.len();
+        if !fits
+            || !address.is_multiple_of(8)
+            || address.checked_add(4 * MAX_WORDS as u64).is_none()
+        {
             return refuse(0, Reason::Shape);
         }
         if let Kind::Call { specification, .. } = policy.kind {
@@ -140,7 +146,8 @@ impl Workspace {
         // Literal 0 names the return code; a block without one names its entry, where a frame would go on.
         let literal = (words[entry - 1] as u64) << 32 | words[entry - 2] as u64;
         let index = literal.wrapping_sub(address) / 4;
-        let inside = literal % 4 == 0 && index >= entry as u64 && index < words.len() as u64;
+        let inside =
+            literal.is_multiple_of(4) && index >= entry as u64 && index < words.len() as u64;
         let pushes = contract::frame_bytes(&policy.kind) != 0;
         if !inside || !pushes && index != entry as u64 {
             return refuse(entry - 2, Reason::ReturnCode);

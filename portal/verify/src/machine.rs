@@ -231,7 +231,7 @@ impl Machine<'_> {
     /// A literal of the block.
     fn literal(&self, address: u64) -> Option<u64> {
         let index = address.checked_sub(self.address)? / 4;
-        if address % 8 != 0 || index >= self.entry as u64 {
+        if !address.is_multiple_of(8) || index >= self.entry as u64 {
             return None;
         }
         let low = *self.words.get(index as usize)?;
