@@ -36,11 +36,15 @@ pub fn write_header(out: &mut dyn Write) -> fmt::Result {
         "#define PAGER_SPECIFICATION \"{}\"",
         pager::SPECIFICATION
     )?;
-    writeln!(
-        out,
-        "#define PAGER_SUPPLY_WRITABLE {}",
-        pager::supply::WRITABLE
-    )?;
+    for (name, value) in [
+        ("READ", pager::access::READ),
+        ("WRITE", pager::access::WRITE),
+        ("EXECUTE", pager::access::EXECUTE),
+        ("SUPPLY_MOVE", pager::supply::MOVE),
+        ("SUPPLY_WRITE", pager::supply::WRITE),
+    ] {
+        writeln!(out, "#define PAGER_{name} {value}")?;
+    }
     writeln!(out, "\n#endif")
 }
 

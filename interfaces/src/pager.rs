@@ -10,17 +10,11 @@ use crate::Service;
 pub const SPECIFICATION: &str = "nmciiii";
 /// Access that the faulting domain wanted.
 pub mod access {
-    /// Load.
-    pub const READ: usize = 0;
-    /// Store.
-    pub const WRITE: usize = 1;
-    /// Instruction.
-    pub const EXECUTE: usize = 2;
+    pub use pebble_abi::entry::vm::{EXECUTE, READ, WRITE};
 }
 /// Flags of `vm_supply`.
 pub mod supply {
-    /// The page may be written by the domain that gets it.
-    pub const WRITABLE: usize = 1;
+    pub use pebble_abi::entry::vm::{SUPPLY_MOVE as MOVE, SUPPLY_WRITE as WRITE};
 }
 
 /// The example pager, which keeps one shared region.

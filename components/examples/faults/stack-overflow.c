@@ -3,17 +3,17 @@
 
 static volatile int end = -1; /* never reached: each level counts upwards */
 
-static int deeper(volatile int *above)
+static int deeper(int level)
 {
-	volatile int here[64] = { *above + 1 };
+	volatile int here[64];
+	here[0] = level;
 	if (here[0] == end)
 		return 0;
-	return deeper(here) + here[0];
+	return deeper(level + 1) + here[0];
 }
 
 int main(void)
 {
-	volatile int start = 0;
 	puts("before");
-	return deeper(&start);
+	return deeper(0);
 }

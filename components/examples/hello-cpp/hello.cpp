@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <pebble.h>
 
@@ -44,5 +47,15 @@ int main(int argc, char **argv)
 	std::printf("largest %d, of nothing %d\n", *largest(values), largest({}).value_or(-1));
 	std::unique_ptr<Shape> shape = std::make_unique<Square>(12);
 	std::printf("area %d\n", shape->area());
+
+	std::vector<std::string> words{ "small", "and", "round", "and", "smooth" };
+	std::sort(words.begin(), words.end());
+	std::map<std::string, int> count;
+	for (const std::string &word : words)
+		count[word]++;
+	std::string line;
+	for (const auto &[word, times] : count)
+		line += word + " " + std::to_string(times) + "; ";
+	std::printf("%s\n", line.c_str());
 	return argc - 1;
 }

@@ -202,6 +202,11 @@ pub(super) fn generate(
                 );
                 put(
                     &mut g,
+                    slot::portal_manager::WARDEN_V,
+                    &post(semaphore::WARDEN),
+                );
+                put(
+                    &mut g,
                     slot::portal_manager::FLUSH_INSTRUCTIONS,
                     &Kind::FlushInstructions,
                 );

@@ -6,6 +6,7 @@
    docs/reference/sdk.md describes each function, docs/reference/fork.md what fork() does to pointers. */
 #ifndef PEBBLE_H
 #define PEBBLE_H
+#pragma GCC system_header
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
-/* What compiled C++ calls without exceptions: operators new and delete, and an end for pure virtual calls.
-   Written in C under the mangled names, so that the SDK needs no C++ compiler. */
+/* What compiled C++ calls without exceptions: operators new and delete, ends for what would be thrown elsewhere,
+   and the one function of libc++ that is not a template. Written in C under the mangled names, so that the SDK needs no C++ compiler. */
+#include <stdarg.h>
+
 #include "internal.h"
 
 static void *allocate(size_t bytes, size_t alignment)
@@ -67,6 +69,33 @@ DELETE(operator_delete_aligned, "_ZdlPvSt11align_val_t")
 DELETE(operator_delete_array_aligned, "_ZdaPvSt11align_val_t")
 DELETE(operator_delete_sized_aligned, "_ZdlPvmSt11align_val_t")
 DELETE(operator_delete_array_sized_aligned, "_ZdaPvmSt11align_val_t")
+
+/* Where libc++ would throw: `std::vector::at` and the like. */
+void library_abort(const char *format, ...) __asm__("_ZNSt3__122__libcpp_verbose_abortEPKcz");
+void library_abort(const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	abort();
+}
+
+/* Sizes of hash tables: the smallest prime that is not below `least`. */
+size_t next_prime(size_t least) __asm__("_ZNSt3__112__next_primeEm");
+size_t next_prime(size_t least)
+{
+	if (least <= 2)
+		return least;
+	for (size_t candidate = least | 1;; candidate += 2) {
+		size_t divisor = 3;
+		while (divisor <= candidate / divisor && candidate % divisor)
+			divisor += 2;
+		if (divisor > candidate / divisor)
+			return candidate;
+	}
+}
 
 void __cxa_pure_virtual(void)
 {

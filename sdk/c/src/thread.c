@@ -7,13 +7,19 @@ void pebble_fork_child(void);
 void pebble_thread_entry(void);
 void pebble_leave(uint32_t *slots, uint32_t mask) __attribute__((noreturn));
 
-/* A slot whose last thread is not quite gone is refused with -EBUSY: others are tried before giving up, and
-   the refused ones are free again afterwards. */
+#define TRIES 10
+#define PAUSE 200000 /* units of hrtime */
+
+/* A thread that has ended is not quite gone for a moment. Its slot is refused with -EEXIST: others are tried, and
+   the refused ones are free again afterwards. It also still counts in the domain's number of threads: -EAGAIN is believed
+   only when it stays so. */
 static int start(void (*entry)(void), uintptr_t (*prepare)(int slot, void *context), void *context)
 {
 	uint32_t refused = 0;
-	int result;
+	int result, tries = 0;
 	do {
+		if (tries)
+			hrsleep(hrtime() + PAUSE);
 		int slot = pebble_slot_take();
 		if (slot < 0) {
 			result = slot;
@@ -26,9 +32,13 @@ static int start(void (*entry)(void), uintptr_t (*prepare)(int slot, void *conte
 		uintptr_t own_top = (pointer + PEBBLE_STACK_SLOT - 1) & -PEBBLE_STACK_SLOT;
 		pointer += pebble_slot_top(slot) - own_top;
 		result = CALL4(SYS_THREAD_CREATE, entry, stack, 0, pointer);
-		if (result < 0)
+		if (result == -EAGAIN) {
+			pebble_slot_release(slot);
+			tries++;
+		} else if (result < 0) {
 			refused |= UINT32_C(1) << slot;
-	} while (result == -EBUSY);
+		}
+	} while (result == -EEXIST || (result == -EAGAIN && tries < TRIES));
 	__atomic_fetch_and(&pebble_slots, ~refused, __ATOMIC_RELEASE);
 	return result;
 }

@@ -42,7 +42,7 @@ pub fn vm_pager(bytes: usize, pager: &str, cookie: usize) -> Result<usize, Error
 /// `interfaces::pager::supply`.
 ///
 /// # Safety
-/// With `WRITABLE` the other domain may change the page at any time from now on: no reference into it may exist.
+/// With `WRITE` the other domain may change the page at any time from now on: no reference into it may exist.
 pub unsafe fn vm_supply(
     asid: usize,
     address: usize,

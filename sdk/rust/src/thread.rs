@@ -77,13 +77,18 @@ mod machine {
     use crate::stack::{place, take, SLOTS};
     use crate::{invoke_portal, riscv64, Error};
 
-    /// Takes a slot, lets `prepare` fill its stack, and starts a thread there. A slot whose last thread is not quite
-    /// gone is refused with `-EBUSY`: others are tried before giving up, and the refused ones are free afterwards.
+    const TRIES: u32 = 10;
+    /// Units of `hrtime`.
+    const PAUSE: u64 = 200_000;
+
+    /// Takes a slot, lets `prepare` fill its stack, and starts a thread there. A thread that has ended is not quite gone
+    /// for a moment. Its slot is refused with `-EEXIST`: others are tried, and the refused ones are free afterwards. It
+    /// also still counts in the domain's number of threads: `-EAGAIN` is believed only when it stays so.
     fn start(
         entry: unsafe extern "C" fn(),
         prepare: impl Fn(usize) -> usize,
     ) -> Result<usize, Error> {
-        let mut refused = 0u32;
+        let (mut refused, mut tries) = (0u32, 0);
         let result = loop {
             let slot = match take(&SLOTS) {
                 Ok(slot) => slot,
@@ -103,11 +108,14 @@ mod machine {
             ));
             match result {
                 Ok(thread) => break Ok(thread),
+                Err(error) if error == Errno::Exists => refused |= 1 << slot,
                 Err(error) => {
-                    refused |= 1 << slot;
-                    if error != Errno::Busy {
+                    SLOTS.fetch_and(!(1 << slot), Ordering::Release);
+                    tries += 1;
+                    if error != Errno::Again || tries == TRIES {
                         break Err(error);
                     }
+                    crate::hrsleep(crate::hrtime() + PAUSE)?;
                 }
             }
         };

@@ -49,6 +49,9 @@ pub struct Run {
     /// System description.
     #[arg(long, value_name = "FILE")]
     pub system: Option<PathBuf>,
+    /// More components, and more rights for the program, added to the description.
+    #[arg(long, value_name = "FILE")]
+    pub with: Option<PathBuf>,
     /// Virtual time by instructions: every run is the same to the digit.
     #[arg(long)]
     pub icount: bool,
@@ -58,6 +61,12 @@ pub struct Run {
     /// QEMU accelerator, passed on as it is.
     #[arg(long, value_name = "NAME")]
     pub accel: Option<String>,
+    /// QEMU processor, passed on as it is [default: QEMU's own].
+    #[arg(long, value_name = "NAME")]
+    pub cpu: Option<String>,
+    /// Memory of the machine in MiB [default: 128].
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub memory: Option<u32>,
     /// The program's arguments.
     #[arg(last = true, value_name = "ARG")]
     pub arguments: Vec<String>,

@@ -53,9 +53,9 @@ extern "C" fn fault(
     _cookie: usize,
     domain: usize,
     address: usize,
-    wanted: usize,
+    wanted: u64,
 ) -> isize {
-    if wanted == access::EXECUTE {
+    if wanted & access::EXECUTE != 0 {
         return Errno::Access.negated();
     }
     let (place, page) = (
@@ -63,7 +63,7 @@ extern "C" fn fault(
         page_address(page_for(address)) as usize,
     );
     // SAFETY: this domain holds no reference into the region.
-    code(unsafe { pebble::vm_supply(domain, place, page, supply::WRITABLE) }.map(|()| 0))
+    code(unsafe { pebble::vm_supply(domain, place, page, supply::WRITE as usize) }.map(|()| 0))
 }
 
 #[cfg(test)]

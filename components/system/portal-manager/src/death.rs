@@ -74,11 +74,15 @@ impl State {
         domain.root = layout::PHYSMAP + self.limbo;
         domain.stacks = 0;
         domain.dead = 1;
+        // A shared table is the parent's, which outlives its children. Portals are taken out before the table is
+        // exchanged: otherwise it would be the limbo's that lost them, and with them the way to end a thread.
+        let own_table = self.domains[asid].table_of == asid;
+        if own_table {
+            self.remove_portals(asid);
+        }
         let table = core::mem::replace(&mut domain.table, self.limbo_table);
         objects.write(record, domain);
-        // A shared table is the parent's, which outlives its children.
-        if self.domains[asid].table_of == asid {
-            self.remove_portals(asid);
+        if own_table {
             self.give_pages(table, 1);
         }
         // Portals into it answer with the error; their code stays while a frame may still return through it.
@@ -325,8 +329,8 @@ impl State {
         let objects = self.objects();
         let record = objects.thread(number);
         let thread: Thread = objects.read(record);
-        // It may still be on its way into the scheduler.
-        if calls::thread_state(number) != Some(thread_state::FREE) {
+        // It may still be on its way into the scheduler, which answers with an error once it has forgotten it.
+        if calls::thread_state(number).is_some_and(|state| state != thread_state::FREE) {
             return false;
         }
         let mut current = thread.stack;

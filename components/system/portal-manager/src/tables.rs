@@ -138,7 +138,8 @@ impl Tables {
         slot: usize,
         empty: u64,
     ) -> Option<Portal> {
-        let index = (self.index[domain][slot] as usize).checked_sub(1)?;
+        let entry = *self.index.get(domain)?.get(slot)?;
+        let index = (entry as usize).checked_sub(1)?;
         objects.write(objects.read_domain(domain).table + 8 * slot as u64, empty);
         self.index[domain][slot] = 0;
         self.count[domain] -= 1;

@@ -65,6 +65,10 @@
 #define PIPE_READING_END 0
 #define PIPE_WRITING_END 1
 #define PAGER_SPECIFICATION "nmciiii"
-#define PAGER_SUPPLY_WRITABLE 1
+#define PAGER_READ 4
+#define PAGER_WRITE 2
+#define PAGER_EXECUTE 1
+#define PAGER_SUPPLY_MOVE 1
+#define PAGER_SUPPLY_WRITE 2
 
 #endif

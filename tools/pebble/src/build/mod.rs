@@ -23,10 +23,16 @@ use crate::system::{self, System};
 
 pub use images::{components, nucleus, Images};
 
-/// The description that was asked for, or the default one.
-pub fn load_system(repository: &Repository, file: Option<&PathBuf>) -> Result<System> {
+/// The description that was asked for, or the default one, with what is added to it.
+pub fn load_system(
+    repository: &Repository,
+    file: Option<&PathBuf>,
+    addition: Option<&PathBuf>,
+) -> Result<System> {
     let file = file.cloned().unwrap_or_else(|| repository.default_system());
-    system::load(&file, &repository.show(&file))
+    let shown = |file: &PathBuf| repository.show(file);
+    let addition = addition.map(|addition| (addition.as_path(), shown(addition)));
+    system::load(&file, &shown(&file), addition)
 }
 
 /// Reads an image that was just built, as it goes into a bundle.
@@ -53,7 +59,7 @@ pub fn shell_flags(component: &system::Component, system: &system::System) -> u3
 
 /// `pebble build`: everything but the run.
 pub fn command(repository: &Repository, report: &Report, options: &arguments::Build) -> Result<u8> {
-    let system = load_system(repository, options.system.as_ref())?;
+    let system = load_system(repository, options.system.as_ref(), None)?;
     let sources = source::of_system(repository, &system)?;
     setup::ensure(repository, report, Needs::of_sources(sources.values()))?;
     let nucleus = nucleus(repository, report)?;

@@ -143,7 +143,7 @@ impl Graph {
 
 /// Prints the graph; writes a picture when asked.
 pub fn command(repository: &Repository, report: &Report, options: &arguments::Graph) -> Result<u8> {
-    let system = build::load_system(repository, options.system.as_ref())?;
+    let system = build::load_system(repository, options.system.as_ref(), None)?;
     let graph = Graph::new(&system);
     if report.json() {
         println!("{}", serde_json::to_string_pretty(&graph)?);
@@ -167,6 +167,7 @@ mod tests {
         Ok(Graph::new(&build::load_system(
             &repository,
             Some(&repository.path("systems/minimal.toml")),
+            None,
         )?))
     }
 

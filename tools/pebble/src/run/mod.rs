@@ -59,7 +59,8 @@ pub struct Plan {
 
 /// Runs it; the answer is the exit status.
 pub fn command(repository: &Repository, report: &Report, options: arguments::Run) -> Result<u8> {
-    let mut system = build::load_system(repository, options.system.as_ref())?;
+    let mut system =
+        build::load_system(repository, options.system.as_ref(), options.with.as_ref())?;
     let program = add_program(repository, &mut system, &options)?;
     if program.is_none() && system.shell.is_none() {
         bail!(
@@ -102,6 +103,8 @@ pub fn command(repository: &Repository, report: &Report, options: arguments::Run
             icount: options.icount,
             gdb: options.gdb,
             accel: options.accel,
+            cpu: options.cpu,
+            memory: options.memory,
         },
         folder,
     };

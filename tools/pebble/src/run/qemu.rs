@@ -14,6 +14,10 @@ pub struct Machine {
     pub gdb: bool,
     /// Accelerator.
     pub accel: Option<String>,
+    /// Processor.
+    pub cpu: Option<String>,
+    /// MiB.
+    pub memory: Option<u32>,
 }
 
 /// Socket of QEMU's control connection.
@@ -22,7 +26,7 @@ pub const CONTROL: &str = "qmp.sock";
 pub const DEBUGGER: &str = "gdb.sock";
 
 /// Memory of the machine in MiB.
-const MEMORY: &str = "128";
+const MEMORY: u32 = 128;
 
 /// The whole command. `PEBBLE_QEMU` names another program in QEMU's place: tests replay recorded runs with it.
 pub fn command(machine: &Machine, nucleus: &Path, bundle: &Path, folder: &Path) -> Command {
@@ -40,7 +44,7 @@ pub fn command(machine: &Machine, nucleus: &Path, bundle: &Path, folder: &Path) 
         "-machine",
         "virt",
         "-m",
-        MEMORY,
+        &machine.memory.unwrap_or(MEMORY).to_string(),
         "-nographic",
         "-no-reboot",
         "-seed",
@@ -68,6 +72,9 @@ pub fn command(machine: &Machine, nucleus: &Path, bundle: &Path, folder: &Path) 
     if let Some(accel) = &machine.accel {
         command.args(["-accel", accel]);
     }
+    if let Some(cpu) = &machine.cpu {
+        command.args(["-cpu", cpu]);
+    }
     if machine.gdb {
         command
             .arg("-S")
@@ -92,6 +99,8 @@ mod tests {
             icount: true,
             gdb: true,
             accel: Some("tcg".into()),
+            cpu: Some("rv64,sstc=false".into()),
+            memory: Some(64),
         };
         let line = describe(&command(
             &machine,
@@ -105,7 +114,8 @@ mod tests {
             "-accel tcg",
             "-S -gdb unix:/t/gdb.sock",
             "-seed 1",
-            "-m 128",
+            "-m 64 ",
+            "-cpu rv64,sstc=false",
         ] {
             assert!(line.contains(part), "{part} in {line}");
         }
@@ -115,6 +125,7 @@ mod tests {
             Path::new("/b"),
             Path::new("/t"),
         ));
+        assert!(plain.contains("-m 128 ") && !plain.contains("-cpu"));
         assert!(!plain.contains("icount") && !plain.contains("gdb") && !plain.contains("accel"));
     }
 }

@@ -86,7 +86,49 @@ pub struct DeviceEntry {
 
 /// Reads the text; the first mistake in its form is the error.
 pub fn read(source: &Source<'_>) -> Result<Description, Problem> {
-    toml::from_str(source.text).map_err(|error| {
+    parse(source, source.text)
+}
+
+/// What a second file may add: components, and rights and limits of the program.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Addition {
+    program: Option<Program>,
+    #[serde(default)]
+    component: Vec<Spanned<Entry>>,
+}
+
+/// Adds the second part of a joined source. Names of the program are added, its numbers replaced.
+pub fn add(source: &Source<'_>, to: &mut Description) -> Result<(), Problem> {
+    let (first, second) = source.text.split_at(source.second_part());
+    // Blanks in place of the first part: so every span is one of the whole text.
+    let padded = " ".repeat(first.len()) + second;
+    let more: Addition = parse(source, &padded)?;
+    to.component.extend(more.component);
+    let Some(more) = more.program else {
+        return Ok(());
+    };
+    let program = to.program.get_or_insert_with(|| Program {
+        priority: None,
+        memory: None,
+        open: Vec::new(),
+        register: Vec::new(),
+        decide: Vec::new(),
+        quantum: None,
+        budget: None,
+    });
+    program.open.extend(more.open);
+    program.register.extend(more.register);
+    program.decide.extend(more.decide);
+    program.priority = more.priority.or(program.priority.take());
+    program.memory = more.memory.or(program.memory.take());
+    program.quantum = more.quantum.or(program.quantum.take());
+    program.budget = more.budget.or(program.budget.take());
+    Ok(())
+}
+
+fn parse<T: for<'a> Deserialize<'a>>(source: &Source<'_>, text: &str) -> Result<T, Problem> {
+    toml::from_str(text).map_err(|error| {
         let message = error.message().trim().to_string();
         source
             .problem(error.span().unwrap_or(0..0), message)

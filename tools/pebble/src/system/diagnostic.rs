@@ -9,12 +9,40 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// The text.
     pub text: &'a str,
+    /// A second text that follows the first: its name, and where it begins.
+    second: Option<(&'a str, usize)>,
 }
 
 impl<'a> Source<'a> {
     /// A source.
     pub fn new(name: &'a str, text: &'a str) -> Self {
-        Source { name, text }
+        Source {
+            name,
+            text,
+            second: None,
+        }
+    }
+
+    /// Two texts, one after the other; the second begins at `start`.
+    pub fn joined(name: &'a str, text: &'a str, second: &'a str, start: usize) -> Self {
+        Source {
+            name,
+            text,
+            second: Some((second, start)),
+        }
+    }
+
+    /// Where the second text begins; the end, if there is none.
+    pub fn second_part(&self) -> usize {
+        self.second.map_or(self.text.len(), |(_, start)| start)
+    }
+
+    /// Name and start of the text that an offset is in.
+    fn part(&self, offset: usize) -> (&'a str, usize) {
+        match self.second {
+            Some((name, start)) if offset >= start => (name, start),
+            _ => (self.name, 0),
+        }
     }
 
     /// Line of a byte offset, counted from 1.
@@ -32,7 +60,7 @@ impl<'a> Source<'a> {
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        &self.text[..end]
+        &self.text[self.part(end).1..end]
     }
 
     /// A complaint about the part of the text at `span`.
@@ -40,7 +68,7 @@ impl<'a> Source<'a> {
         Problem {
             place: format!(
                 "{}:{}:{}",
-                self.name,
+                self.part(span.start).0,
                 self.line(span.start),
                 self.column(span.start)
             ),

@@ -57,6 +57,34 @@ fn core_components_come_first_by_role() {
 }
 
 #[test]
+fn a_second_file_adds_components_and_rights() {
+    let base = minimal("[program]\npriority = 3\nopen = [\"/a/*\"]\n");
+    let more = "[program]\npriority = 7\nopen = [\"/a/b\"]\n[[component]]\nname = \"a\"\npath = \"a\"\nregister = [\"/a/*\"]\n";
+    let system = parse_with(&base, "base.toml", Some(("more.toml", more)));
+    let Ok(system) = system else {
+        panic!("{system:?}")
+    };
+    assert_eq!(system.program.priority, 7);
+    assert_eq!(system.program.open, ["/a/*", "/a/b"]);
+    assert_eq!(system.components.len(), 7);
+    for (more, place) in [
+        (
+            "\n[[component]]\nname = \"vm\"\npath = \"x\"\n",
+            "more.toml:3:8: ",
+        ),
+        ("[program]\nopen = [\"/nobody/*\"]\n", "more.toml:2:9: "),
+        ("[system]\nname = \"other\"\n", "more.toml:1:"),
+        ("[program\n", "more.toml:1:"),
+    ] {
+        let told = parse_with(&base, "base.toml", Some(("more.toml", more)));
+        assert!(
+            told.as_ref().is_err_and(|told| told.contains(place)),
+            "{place} in {told:?}"
+        );
+    }
+}
+
+#[test]
 fn mistakes_name_file_line_and_column() {
     let text = complaint("[[component]]\nname = \"a\"\npath = \"a\"\npriority = 64\n");
     assert_eq!(
@@ -131,7 +159,7 @@ fn the_descriptions_of_this_repository_are_good() {
             .extension()
             .is_some_and(|extension| extension == "toml")
         {
-            if let Err(error) = load(&file.path(), "") {
+            if let Err(error) = load(&file.path(), "", None) {
                 panic!("{}: {error}", file.path().display());
             }
             count += 1;

@@ -140,7 +140,7 @@ pub fn builds(session: &Session<'_>) -> Vec<Outcome> {
             .into_owned();
         let name = format!("build/{stem}");
         if session.wants(&name) {
-            let result = system::load(&file, &session.repository.show(&file))
+            let result = system::load(&file, &session.repository.show(&file), None)
                 .and_then(|system| source::of_system(session.repository, &system))
                 .and_then(|sources| build::components(session.repository, session.report, &sources))
                 .map(drop);

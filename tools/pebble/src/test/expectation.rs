@@ -20,6 +20,11 @@ pub struct Scenario {
     pub args: Vec<String>,
     /// System description, relative to the checkout.
     pub system: Option<PathBuf>,
+    /// Further options of `pebble run`; files are relative to this one.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// Another command than `run`, with its arguments.
+    pub command: Option<Vec<String>>,
     /// What is typed.
     #[serde(default)]
     pub input: String,

@@ -99,9 +99,15 @@ fn start(session: &Session<'_>, scenario: &Scenario, folder: &Path) -> Result<Fi
     command
         .env("PEBBLE_ROOT", session.repository.root())
         .current_dir(folder);
+    if let Some(words) = &scenario.command {
+        command.args(words);
+        let limit = Duration::from_secs(scenario.timeout) + OVERHEAD;
+        return process::capture_with_input(&mut command, scenario.input.as_bytes(), limit);
+    }
     command
         .arg("run")
-        .args(["--timeout", &scenario.timeout.to_string()]);
+        .args(["--timeout", &scenario.timeout.to_string()])
+        .args(&scenario.options);
     if scenario.icount {
         command.arg("--icount");
     }
