@@ -3,7 +3,7 @@
 use core::slice;
 use pebble_abi::layout::{PAGE, PHYSMAP, PORTAL_CODE};
 use pebble_abi::object::{self, feature, role, BootInfo};
-use pebble_abi::{entry, semaphore, slot};
+use pebble_abi::{entry, semaphore, slot, wiring};
 use pebble_portal_codegen::{generate as generate_block, Kind, Name, System, Target};
 use pebble_portal_spec::Specification;
 
@@ -221,7 +221,7 @@ pub(super) fn generate(
             }
             _ => {}
         }
-        for wire in entry::CORE.iter().filter(|wire| wire.client == role) {
+        for wire in wiring::CORE.iter().filter(|wire| wire.client == role) {
             let Ok(specification) = Specification::parse(wire.specification.as_bytes()) else {
                 fail("a core connection has a wrong specification")
             };
