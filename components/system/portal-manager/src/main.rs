@@ -14,6 +14,7 @@ mod info;
 mod names;
 mod objects;
 mod semaphores;
+mod shares;
 mod state;
 mod tables;
 mod threads;

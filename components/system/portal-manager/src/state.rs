@@ -172,7 +172,7 @@ impl State {
         }
         self.standard_portals(&core)?;
         self.dead = self.place(&Kind::Dead, Name::default())?.address;
-        Ok(())
+        self.make_limbo()
     }
 
     /// One block for each standard portal serves every component: nothing in it depends on the caller.
