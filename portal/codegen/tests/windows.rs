@@ -45,6 +45,9 @@ fn every_letter_and_count_is_generated() {
                 assert!(!words(&format!("{form}i{letter}{pages}")).is_empty());
             }
         }
-        assert!(!words(&format!("np{letter}{letter}{letter}{letter}{letter}{letter}")).is_empty());
+        assert!(!words(&format!(
+            "np{letter}{letter}{letter}{letter}{letter}{letter}"
+        ))
+        .is_empty());
     }
 }
