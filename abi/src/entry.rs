@@ -287,7 +287,7 @@ pub const STANDARD: &[Standard] = &[
         slot::PORTAL_CREATE_CHILD,
         role::PORTAL_MANAGER,
         portal_manager::PORTAL_CREATE_CHILD,
-        "nmdiirii",
+        "nmtiirii",
     ),
     standard(
         slot::PORTAL_NOTIFY,
