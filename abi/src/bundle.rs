@@ -56,7 +56,7 @@ pub struct Component {
     pub priority: u32,
     /// Most pages of memory that it may hold, page tables not counted.
     pub memory_pages: u32,
-    /// Flags: [`START`], [`PROGRAM`], [`CRITICAL`].
+    /// Flags: [`START`], [`PROGRAM`], [`CRITICAL`], [`SHELL`].
     pub flags: u32,
     /// Offset and number of the arguments: NUL-terminated strings one after the other.
     pub args: u64,
@@ -81,6 +81,9 @@ pub const START: u32 = 1;
 pub const PROGRAM: u32 = 2;
 /// Its death ends the system.
 pub const CRITICAL: u32 = 4;
+
+/// It is the shell of an interactive system: started last, and its end is the system's end.
+pub const SHELL: u32 = 8;
 
 /// A device's registers and interrupt.
 #[repr(C)]

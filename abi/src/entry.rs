@@ -74,8 +74,9 @@ pub mod scheduler {
     /// `thread_info(current, thread)`: answers priority in bits 7..0, state
     /// ([`crate::thread_state`]) in bits 15..8, what it waits for (semaphore or domain) above.
     pub const THREAD_INFO: usize = 18;
-    /// `thread_kill_self(current)`: as `thread_exit`, when the portal manager has ended the caller's thread.
-    pub const THREAD_END: usize = 19;
+    /// `thread_force(current, priority)`: portal manager only: as `thread_priority`, whatever the thread's maximum is;
+    /// answers the priority before.
+    pub const THREAD_FORCE: usize = 19;
 }
 
 /// Entries of the portal manager. The letter `d` puts the invoking domain, `t` the thread.

@@ -459,19 +459,40 @@ pub struct InfoRecord {
     pub values: [u64; 8],
 }
 
-/// Kinds of the `info` portal. An index without a record answers `-ENOENT`; the last index answers `-ERANGE`-free
-/// `-EINVAL`, so a caller counts up until then.
+/// Kinds of the `info` portal. An index without a record answers `-ENOENT`, one past the last `-EINVAL`, so a caller
+/// counts up until then.
 pub mod info {
-    /// Domain `index`: asid, parent, threads, portals, pages, limit, flags (bit 0 alive), generation.
+    /// Domain `index`: asid, parent, threads, portals (the standard ones not counted), pages, limit, state
+    /// ([`ALIVE`] and what follows it), generation.
     pub const DOMAIN: usize = 0;
+    /// Bit of a domain's state: it is alive, not only a number that threads still have to leave.
+    pub const ALIVE: u64 = 1;
+    /// First of 8 bits of a domain's state: the flags of [`crate::bundle`] that it was described with.
+    pub const FLAGS_SHIFT: u32 = 8;
+    /// First of 8 bits of a domain's state: the highest priority of its threads.
+    pub const PRIORITY_SHIFT: u32 = 16;
+    /// First of 8 bits of a domain's state: its [`super::role`].
+    pub const ROLE_SHIFT: u32 = 24;
     /// Thread `index`: number, home, domain it executes in, priority, state, depth of its invocation stack in bytes,
     /// what it waits for, pc of its top frame.
     pub const THREAD: usize = 1;
-    /// Portal `index` (of all): domain, slot, callee, bytes of code, worst-case instructions; name = specification.
+    /// Portal in slot `index % NPORTALS` of domain `index / NPORTALS`: domain, slot, callee or semaphore, bytes of
+    /// code, what it does ([`CALL`] to [`DEAD`]); name = specification. Standard portals have no record.
     pub const PORTAL: usize = 2;
+    /// A portal that calls into a domain.
+    pub const CALL: u64 = 0;
+    /// A portal that is P on a semaphore.
+    pub const SEMAPHORE_WAIT: u64 = 1;
+    /// A portal that is V on a semaphore.
+    pub const SEMAPHORE_POST: u64 = 2;
+    /// A portal whose callee died.
+    pub const DEAD: u64 = 3;
     /// Memory: free pages, all pages, bytes of portal code in use, pool pages in use, resident nucleus bytes,
-    /// discarded boot pages.
+    /// discarded boot pages, portals (the standard ones not counted).
     pub const MEMORY: usize = 3;
-    /// Registered name `index`: owner; name = specification.
+    /// Registered service `index`: index, owner; name = specification. What it is called, the name server knows.
     pub const SERVICE: usize = 4;
+    /// The system (index 0): nanoseconds that the time of day adds to the counter, which is 0 when the machine starts;
+    /// timebase in Hz; processor features ([`super::feature`]).
+    pub const SYSTEM: usize = 5;
 }

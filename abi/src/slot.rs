@@ -3,7 +3,8 @@
 //! Slot 0 returns from a portal. Slots 1 to 15 are the processor's exceptions by cause, 16 to 31 its
 //! interrupts by cause; a thread that names one of them in `a7` gets `-ENOSYS`, because the portal
 //! there compares the cause. Cause 8 (environment call) never arrives as an exception, so its slot
-//! serves the portals themselves: "the buffer for this window is not present".
+//! serves the portals themselves: "the buffer for this window is not present". A thread that names it asks for
+//! the page at address 0, where nothing ever is, and gets `-EFAULT`.
 //! Every other slot up to [`FIRST_DYNAMIC`] has one meaning in every component; the rest is given out
 //! by the portal manager, lowest first.
 

@@ -9,6 +9,7 @@
 pub mod clock;
 pub mod console;
 pub mod header;
+pub mod init;
 pub mod name_server;
 pub mod pager;
 pub mod pipe;
@@ -35,4 +36,5 @@ pub const ALL: &[&[Service]] = &[
     pipe::ALL,
     pager::ALL,
     name_server::ALL,
+    init::ALL,
 ];

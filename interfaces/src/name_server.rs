@@ -3,7 +3,8 @@
 //! Only the portal manager may call `bind`, `lookup` and `unbind`, and only init `allow`: the invoking domain
 //! arrives as first argument (letter `d`) and the server checks it. The portal manager serves these names itself
 //! from the registrations of the component with the name server's role. Everyone may call `grant` and `delegate`,
-//! which act on what the caller itself was delegated.
+//! which act on what the caller itself was delegated, and
+//! `list`, which shows what the caller may open.
 
 use crate::Service;
 
@@ -51,8 +52,16 @@ pub const DELEGATE: Service = Service {
     meaning: "(domain, pattern): let that domain decide over a subtree of the caller's own; answers 0 or -EACCES",
 };
 
+/// Read the names one by one: `list(a0 = caller, a1 = index, a2 = buffer)`.
+pub const LIST: Service = Service {
+    c_name: "NAME_LIST",
+    name: "/name-server/list",
+    specification: "nmdiw",
+    meaning: "(index, buffer of NAMELEN bytes): the name there; answers its portal id, -ENOENT: none there that the caller may open, -EINVAL past the last index",
+};
+
 /// All of them.
-pub const ALL: &[Service] = &[BIND, LOOKUP, UNBIND, ALLOW, GRANT, DELEGATE];
+pub const ALL: &[Service] = &[BIND, LOOKUP, UNBIND, ALLOW, GRANT, DELEGATE, LIST];
 
 /// Form of rules: lines that end with NUL, an empty line ends them. A line is a word and a pattern, as
 /// `+open /console/*`.

@@ -1,7 +1,7 @@
 //! Page tables (Sv39) of the core domains, and the privileged upper half that all domains share.
 
 use core::ptr;
-use pebble_abi::layout::{self, PAGE, PAGE_SHIFT};
+use pebble_abi::layout::{self, PAGE_SHIFT};
 use pebble_abi::{object, slot};
 
 use super::memory::{pointer, Memory};

@@ -2,7 +2,7 @@
 
 use core::slice;
 use pebble_abi::layout::{PAGE, PHYSMAP, PORTAL_CODE};
-use pebble_abi::object::{self, feature, role, shared_code, BootInfo};
+use pebble_abi::object::{self, feature, role, BootInfo};
 use pebble_abi::{entry, semaphore, slot};
 use pebble_portal_codegen::{generate as generate_block, Kind, Name, System, Target};
 use pebble_portal_spec::Specification;
@@ -202,11 +202,16 @@ pub(super) fn generate(
                 );
                 put(
                     &mut g,
+                    slot::portal_manager::WARDEN_V,
+                    &post(semaphore::WARDEN),
+                );
+                put(
+                    &mut g,
                     slot::portal_manager::FLUSH_INSTRUCTIONS,
                     &Kind::FlushInstructions,
                 );
                 put(&mut g, slot::portal_manager::RESET, &Kind::Reset);
-                for entry in 0..=entry::scheduler::THREAD_END {
+                for entry in 0..=entry::scheduler::THREAD_FORCE {
                     put(
                         &mut g,
                         slot::portal_manager::SCHEDULER + entry,

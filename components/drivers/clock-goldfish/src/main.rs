@@ -5,6 +5,7 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 use pebble::abi::layout::DEVICE;
+use pebble::abi::object::{info, InfoRecord};
 use pebble::abi::slot::driver;
 use pebble::interfaces::clock;
 use pebble::{answer, code, invoke_portal, Entry, Error, Mutex};
@@ -20,6 +21,7 @@ const TIME_HIGH: usize = 4;
 static OFFSET: Mutex<u64> = Mutex::new(0);
 
 fn run() -> Result<(), Error> {
+    *OFFSET.lock() = offset_in_force()?;
     synchronize()?;
     let service = clock::SYNCHRONIZE;
     pebble::portal_register(
@@ -49,6 +51,17 @@ fn synchronize() -> Result<u64, Error> {
     ))?;
     *offset = corrected;
     Ok(now)
+}
+
+/// What the time of day adds already: not 0 when another clock driver ran before this one.
+fn offset_in_force() -> Result<u64, Error> {
+    #[repr(align(128))]
+    struct Shown([u8; size_of::<InfoRecord>()]);
+    let mut shown = Shown([0; size_of::<InfoRecord>()]);
+    pebble::system_info(info::SYSTEM, 0, &mut shown.0)?;
+    let first = core::mem::offset_of!(InfoRecord, values);
+    let word = shown.0[first..].first_chunk().copied();
+    Ok(u64::from_le_bytes(word.unwrap_or_default()))
 }
 
 /// The offset that makes the time of day `now`, when it is `shown` with `offset`.

@@ -8,15 +8,18 @@
 mod bundle;
 mod loader;
 mod report;
+mod services;
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use pebble_abi::bundle::{Component, CRITICAL, INTERACTIVE, PROGRAM, RUN_PROGRAM, START, VERBOSE};
+use pebble_abi::bundle::{
+    Component, CRITICAL, INTERACTIVE, PROGRAM, RUN_PROGRAM, SHELL, START, VERBOSE,
+};
 use pebble_abi::entry::{portal_manager, vm};
 use pebble_abi::errno::Errno;
+use pebble_abi::log::message;
 use pebble_abi::object::{self, role, Death};
 use pebble_abi::slot::{self, init as own, NAMELEN};
-use pebble_abi::{layout, log::message};
 use pebble_interfaces::{console, name_server, power};
 use pebble_server::{entries, invoke};
 
@@ -84,17 +87,18 @@ extern "C" fn main() -> ! {
     LOCK.store(lock as usize, Ordering::Relaxed);
 
     let bundle = Bundle::new();
-    let first =
-        |flags: u32| move |c: &Component| c.flags & START != 0 && c.flags & PROGRAM == flags;
+    let first = |flags: u32| {
+        move |c: &Component| c.flags & START != 0 && c.flags & (PROGRAM | SHELL) == flags
+    };
     start_all(&bundle, |c| first(0)(c) && c.role == role::NAME_SERVER);
     ALLOW.store(await_name(name_server::ALLOW.name), Ordering::Relaxed);
     start_all(&bundle, |c| first(0)(c) && c.role != role::NAME_SERVER);
     report::use_log(await_name(console::LOG.name));
     POWER.store(await_name(power::OFF.name), Ordering::Relaxed);
-    offer();
-    start_all(&bundle, first(PROGRAM));
+    services::offer();
+    locked(|| start_all(&bundle, first(PROGRAM)));
     if bundle.flags() & INTERACTIVE != 0 {
-        start_all(&bundle, |c| name_of(&c.name) == b"shell");
+        locked(|| start_all(&bundle, first(SHELL)));
     }
     deaths(&bundle)
 }
@@ -103,10 +107,9 @@ extern "C" fn main() -> ! {
 fn start_all(bundle: &Bundle, wanted: impl Fn(&Component) -> bool) {
     for index in 0..bundle.count() {
         let component = bundle.component(index);
-        if component.role >= role::CORE_END || component.role == role::ORDINARY {
-            if wanted(&component) {
-                let _ = start(bundle, index);
-            }
+        let is_core = component.role < role::CORE_END && component.role != role::ORDINARY;
+        if !is_core && wanted(&component) {
+            let _ = start(bundle, index);
         }
     }
 }
@@ -173,85 +176,13 @@ fn await_name(name: &str) -> usize {
     )
 }
 
-/// Registers init's own services.
-fn offer() {
-    // Two stacks, so that one caller's fault in between does not stop the next.
-    for stack in 1..=2 {
-        call(slot::STACK_ADD, stack, 0);
-    }
-    let specification = Name::new(b"nmcr");
-    for (name, entry) in [
-        ("/init/start", start_by_name as *const ()),
-        ("/init/stop", stop_by_name as *const ()),
-    ] {
-        let name = Name::new(name.as_bytes());
-        invoke(
-            slot::PORTAL_REGISTER,
-            name.address(),
-            specification.address(),
-            0,
-            entry as usize,
-            0,
-        );
-    }
-}
-
-/// The name in a caller's window.
-fn window_name(address: usize) -> Option<([u8; 32], usize)> {
-    let mut name = [0; 32];
-    let room = (layout::PAGE as usize - address % layout::PAGE as usize).min(name.len());
-    for (index, place) in name.iter_mut().take(room).enumerate() {
-        // SAFETY: within the page that the portal shows for the length of this call.
-        *place = unsafe { (address as *const u8).add(index).read_volatile() };
-    }
-    let length = name[..room].iter().position(|&byte| byte == 0)?;
-    Some((name, length))
-}
-
+/// Runs `work` while no other thread of init does.
 fn locked<R>(work: impl FnOnce() -> R) -> R {
     let lock = LOCK.load(Ordering::Relaxed);
     call(lock, 0, 0);
     let result = work();
     call(lock + 1, 0, 0);
     result
-}
-
-extern "C" fn start_by_name(_: usize, name: usize) -> isize {
-    let Some((name, length)) = window_name(name) else {
-        return Errno::NameTooLong.negated();
-    };
-    locked(|| {
-        let bundle = Bundle::new();
-        let Some(index) = bundle.find(&name[..length]) else {
-            return Errno::NoEntry.negated();
-        };
-        let role = bundle.component(index).role;
-        if role != role::ORDINARY && role < role::CORE_END {
-            return Errno::PermissionDenied.negated();
-        }
-        start(&bundle, index).map_or_else(|error| error, |asid| asid as isize)
-    })
-}
-
-extern "C" fn stop_by_name(_: usize, name: usize) -> isize {
-    let Some((name, length)) = window_name(name) else {
-        return Errno::NameTooLong.negated();
-    };
-    locked(|| {
-        #[repr(align(128))]
-        struct Shown(object::InfoRecord);
-        let mut record = Shown(object::InfoRecord::default());
-        let mut stopped = Errno::NoEntry.negated();
-        for index in 0..layout::MAX_DOMAINS {
-            let address = core::ptr::from_mut(&mut record.0) as usize;
-            let answer = invoke(slot::INFO, object::info::DOMAIN, index, address, 0, 0);
-            let alive = record.0.values[6] == 1;
-            if answer == 0 && alive && name_of(&record.0.name) == &name[..length] {
-                stopped = call(slot::DOMAIN_KILL, index, 0);
-            }
-        }
-        stopped
-    })
 }
 
 /// Waits for deaths, tells of them, and ends the system when it is time.
@@ -304,12 +235,20 @@ fn mourn(bundle: &Bundle, death: &Death) {
     if flags & PROGRAM != 0 && bundle.flags() & RUN_PROGRAM != 0 {
         power_off(status);
     }
-    if flags & CRITICAL != 0 {
-        say(format_args!(
-            "error: the system cannot go on without {name}"
-        ));
-        power_off(CRITICAL_STATUS);
+    if flags & SHELL != 0 && bundle.flags() & INTERACTIVE != 0 {
+        power_off(status);
     }
+    if flags & CRITICAL != 0 {
+        end_without(name);
+    }
+}
+
+/// Ends the system because a critical component is gone, or about to be.
+fn end_without(name: &str) {
+    say(format_args!(
+        "error: the system cannot go on without {name}"
+    ));
+    power_off(CRITICAL_STATUS);
 }
 
 fn power_off(status: usize) {

@@ -30,6 +30,7 @@ fn run() -> Result<(), Error> {
         (interface::ALLOW, allow as *const () as Entry),
         (interface::GRANT, grant as *const () as Entry),
         (interface::DELEGATE, delegate as *const () as Entry),
+        (interface::LIST, list as *const () as Entry),
     ] {
         pebble::portal_register(service.name, service.specification, 0, entry)?;
     }
@@ -180,6 +181,29 @@ unsafe extern "C" fn delegate(caller: usize, domain: usize, text: usize) -> isiz
                 )
             }),
     )
+}
+
+/// Shows only what the caller may open, so that policy also decides who learns of a name.
+///
+/// # Safety
+/// The portal shows the page of `buffer`, writable, for the duration of the call.
+unsafe extern "C" fn list(caller: usize, index: usize, buffer: usize) -> isize {
+    if buffer % 4096 > 4096 - NAMELEN {
+        return Errno::Invalid.negated();
+    }
+    let state = STATE.lock();
+    code(state.names.at(index).and_then(|place| {
+        let visible = |name: &&(&Text, usize)| {
+            trusted(caller) || state.policy.may(caller, Right::Open, name.0)
+        };
+        let (text, portal) = place.as_ref().filter(visible).ok_or(Errno::NoEntry)?;
+        for place in 0..NAMELEN {
+            let byte = text.bytes().get(place).copied().unwrap_or(0);
+            // SAFETY: within the window's page, by the check above.
+            unsafe { (buffer as *mut u8).add(place).write_volatile(byte) };
+        }
+        Ok(*portal)
+    }))
 }
 
 fn give(caller: usize, domain: usize, rule: Rule) -> Result<usize, Error> {

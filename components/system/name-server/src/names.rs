@@ -64,6 +64,17 @@ impl Names {
             .ok_or(Errno::NoEntry.into())
     }
 
+    /// The name in place `index` of all places; `None` where there is none.
+    ///
+    /// # Errors
+    /// `-EINVAL` past the last place.
+    pub fn at(&self, index: usize) -> Result<Option<(&Text, usize)>, Error> {
+        let (owner, place) = (index / NAMES, index % NAMES);
+        let used = *self.used.get(owner).ok_or(Errno::Invalid)? as usize;
+        let name = self.names[owner][..used].get(place);
+        Ok(name.map(|name| (&name.text, name.portal)))
+    }
+
     /// Forgets what a domain offered; answers how many names that were.
     pub fn unbind(&mut self, owner: usize) -> usize {
         self.used.get_mut(owner).map_or(0, core::mem::take) as usize
@@ -100,6 +111,29 @@ mod tests {
         );
         assert_eq!(names.find(&name("/power/off")), Ok(7));
         assert_eq!(names.bind(name("/console/read"), 9, 9), Ok(()));
+    }
+
+    #[test]
+    fn every_name_has_a_place() {
+        let mut names = Names::new();
+        names.bind(name("/a/b"), 1, 8).unwrap();
+        names.bind(name("/a/c"), 2, 8).unwrap();
+        names.bind(name("/d"), 3, MAX_DOMAINS - 1).unwrap();
+        let mut found = Vec::new();
+        for index in 0.. {
+            match names.at(index) {
+                Ok(place) => found.extend(place.map(|(text, portal)| (*text, portal))),
+                Err(error) => {
+                    assert_eq!(error, Errno::Invalid);
+                    assert_eq!(index, MAX_DOMAINS * NAMES);
+                    break;
+                }
+            }
+        }
+        assert_eq!(
+            found,
+            [(name("/a/b"), 1), (name("/a/c"), 2), (name("/d"), 3)]
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Calls to the other core servers.
 
 use pebble_abi::entry::{scheduler, vm};
+use pebble_abi::errno::Errno;
 use pebble_abi::slot::portal_manager as slot;
+use pebble_abi::thread_state;
 use pebble_server::invoke;
 
 /// A VM server entry with up to three arguments.
@@ -69,9 +71,9 @@ pub fn thread_continue(thread: usize, result: isize) -> isize {
 pub fn stack_free(asid: usize) -> isize {
     scheduler_call(scheduler::STACK_FREE, asid, 0, 0, 0)
 }
-/// Changes the calling thread's priority; answers the old one.
-pub fn thread_priority(priority: usize) -> isize {
-    scheduler_call(scheduler::THREAD_PRIORITY, priority, 0, 0, 0)
+/// Changes the calling thread's priority, whatever its component may have; answers the old one.
+pub fn thread_force(priority: usize) -> isize {
+    scheduler_call(scheduler::THREAD_FORCE, priority, 0, 0, 0)
 }
 /// Priority, state, what a thread waits for.
 pub fn thread_info(thread: usize) -> isize {
@@ -80,7 +82,11 @@ pub fn thread_info(thread: usize) -> isize {
 /// A thread's state as a number of `abi::thread_state`; `None` for a number that is no thread's.
 pub fn thread_state(thread: usize) -> Option<u8> {
     let info = thread_info(thread);
-    (info >= 0).then_some((info >> 8) as u8)
+    match info {
+        0.. => Some((info >> 8) as u8),
+        _ if info == Errno::NoSuchProcess.negated() => Some(thread_state::FREE),
+        _ => None,
+    }
 }
 /// Sleeps about `cycles` cycles.
 pub fn pause(cycles: u64) {

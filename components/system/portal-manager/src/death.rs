@@ -50,9 +50,6 @@ pub fn kill(asid: usize, reason: Reason) -> Result<isize, Errno> {
 fn end(asid: usize, reason: Reason) -> Result<(), Errno> {
     STATE.with(|state| {
         state.alive(asid)?;
-        if state.limbo == 0 {
-            state.make_limbo()?;
-        }
         state.undisturbed(|state| state.bury(asid));
         state.record_death(asid, reason);
         Ok(())
@@ -199,33 +196,40 @@ impl State {
 
     /// Frees what had to wait: dead numbers that all threads have left, code that no frame returns through.
     pub fn collect_dead(&mut self) {
+        let mut left = [false; MAX_DOMAINS];
         self.undisturbed(|state| {
-            let objects = state.objects();
             for index in 0..state.retired.len() {
                 let code = core::mem::take(&mut state.retired[index]);
                 state.retire(code);
             }
-            for asid in 1..MAX_DOMAINS {
-                if state.domains[asid].life != Life::Dead || state.domains[asid].threads != 0 {
-                    continue;
-                }
-                let record = objects.domain(asid);
-                let mut inside = false;
-                for number in 0..MAX_THREADS {
-                    let thread = objects.thread(number);
-                    if thread != 0 {
-                        inside |= objects.read::<Thread>(thread).domain == record;
-                        state.each_frame(thread, |_, frame| inside |= frame.domain == record);
-                    }
-                }
-                if !inside {
-                    // Only now: until the last call out of it returned, a callee may have windows on its pages.
-                    calls::space_destroy(asid);
-                    state.give_stacks(asid);
-                    state.domains[asid].life = Life::Free;
-                }
+            for (asid, left) in left.iter_mut().enumerate().skip(1) {
+                let domain = &state.domains[asid];
+                *left =
+                    domain.life == Life::Dead && domain.threads == 0 && !state.is_anyone_in(asid);
             }
         });
+        for (asid, _) in left.iter().enumerate().filter(|(_, &left)| left) {
+            // Only now: until the last call out of it returned, a callee may have windows on its pages.
+            calls::space_destroy(asid);
+            self.give_stacks(asid);
+            self.domains[asid].life = Life::Free;
+        }
+    }
+
+    /// Whether a thread executes in `asid`, or will return into it.
+    fn is_anyone_in(&self, asid: usize) -> bool {
+        let objects = self.objects();
+        let record = objects.domain(asid);
+        (0..MAX_THREADS)
+            .map(|number| objects.thread(number))
+            .any(|thread| {
+                let mut inside = false;
+                if thread != 0 {
+                    inside = objects.read::<Thread>(thread).domain == record;
+                    self.each_frame(thread, |_, frame| inside |= frame.domain == record);
+                }
+                inside
+            })
     }
 
     fn record_death(&mut self, asid: usize, reason: Reason) {

@@ -19,6 +19,7 @@ pub fn answer(kind: usize, index: usize, buffer: usize) -> Result<isize, Errno> 
         info::PORTAL => state.portal_info(index),
         info::MEMORY => state.memory_info(index),
         info::SERVICE => state.service_info(index),
+        info::SYSTEM => state.system_record(index),
         _ => Err(Errno::Invalid),
     })?;
     window_write(buffer, record)
@@ -45,7 +46,10 @@ impl State {
                 self.tables.count[domain.table_of] as u64,
                 memory & 0xffff_ffff,
                 memory >> 32,
-                (domain.life == Life::Alive) as u64,
+                u64::from(domain.life == Life::Alive)
+                    | u64::from(domain.description.flags & 0xff) << info::FLAGS_SHIFT
+                    | u64::from(domain.description.priority & 0xff) << info::PRIORITY_SHIFT
+                    | u64::from(domain.description.role & 0xff) << info::ROLE_SHIFT,
                 domain.generation,
             ],
         })
@@ -93,10 +97,10 @@ impl State {
         let text = portal.text.as_bytes();
         name[..text.len()].copy_from_slice(text);
         let (kind, target) = match portal.action {
-            Action::Call { target, .. } => (0, target as u64),
-            Action::SemaphoreWait(semaphore) => (1, semaphore as u64),
-            Action::SemaphorePost(semaphore) => (2, semaphore as u64),
-            Action::Dead => (3, 0),
+            Action::Call { target, .. } => (info::CALL, target as u64),
+            Action::SemaphoreWait(semaphore) => (info::SEMAPHORE_WAIT, semaphore as u64),
+            Action::SemaphorePost(semaphore) => (info::SEMAPHORE_POST, semaphore as u64),
+            Action::Dead => (info::DEAD, 0),
         };
         let bytes = portal.code.units as u64 * 64;
         Ok(InfoRecord {
@@ -122,6 +126,26 @@ impl State {
                 info.resident_code,
                 info.boot_discarded,
                 self.tables.all().count() as u64,
+                0,
+            ],
+        })
+    }
+
+    fn system_record(&self, index: usize) -> Result<InfoRecord, Errno> {
+        if index != 0 {
+            return Err(Errno::Invalid);
+        }
+        let info = boot_info();
+        Ok(InfoRecord {
+            name: [0; 32],
+            values: [
+                self.time_offset,
+                info.timebase,
+                info.features,
+                0,
+                0,
+                0,
+                0,
                 0,
             ],
         })

@@ -14,6 +14,7 @@ mod info;
 mod names;
 mod objects;
 mod semaphores;
+mod shares;
 mod state;
 mod tables;
 mod threads;
@@ -193,6 +194,10 @@ extern "C" fn domain_create(_: usize, description: usize) -> isize {
     let Some(description) = objects::window_read::<DomainDescription>(description) else {
         return Errno::Fault.negated();
     };
+    // The highest priority is the portal manager's, for moments in which nothing may change.
+    if description.priority as usize >= layout::PRIORITIES - 1 {
+        return Errno::Invalid.negated();
+    }
     number(STATE.with(|state| {
         let asid = state.create(description, 0, false)?;
         state.driver_portals(asid)?;
@@ -261,6 +266,7 @@ extern "C" fn time_offset(_: usize, nanoseconds: usize) -> isize {
         let new = state.place(&kind, name)?;
         let old = core::mem::replace(&mut state.time_of_day, new);
         state.standard[pebble_abi::slot::TIME_OF_DAY] = new.address;
+        state.time_offset = nanoseconds as u64;
         let objects = state.objects();
         for asid in 1..MAX_DOMAINS {
             if state.domains[asid].life == Life::Alive && state.domains[asid].parent == 0 {

@@ -55,6 +55,8 @@ pub struct State {
     pub standard: [u64; FIRST_DYNAMIC],
     /// The time-of-day portal, which the clock driver's offset changes in place.
     pub time_of_day: Placed,
+    /// That offset in nanoseconds: when the counter started.
+    pub time_offset: u64,
     /// Code of a portal whose callee died.
     pub dead: u64,
     /// Root page of the address space in which threads leave dead domains.
@@ -93,6 +95,7 @@ impl State {
                 unit: 0,
                 units: 0,
             },
+            time_offset: 0,
             dead: 0,
             limbo: 0,
             limbo_table: 0,
@@ -169,7 +172,7 @@ impl State {
         }
         self.standard_portals(&core)?;
         self.dead = self.place(&Kind::Dead, Name::default())?.address;
-        Ok(())
+        self.make_limbo()
     }
 
     /// One block for each standard portal serves every component: nothing in it depends on the caller.

@@ -40,6 +40,7 @@ impl State {
         if entry <= 0 {
             return Err(Errno::NoMemory);
         }
+        self.may_add_stack(asid)?;
         let address = self.take_stack()?;
         let top = layout::stack_top(area, slot);
         let record = Stack {
@@ -94,21 +95,19 @@ impl State {
         })
     }
 
-    /// Runs `work` at the highest priority: no other thread runs meanwhile, so nothing changes but by `work`.
+    /// Runs `work` at the highest priority, which no component may have: no other thread runs meanwhile, so nothing
+    /// changes but by `work`. Interrupts are taken, their threads wait. Not to be nested.
     pub fn undisturbed<R>(&mut self, work: impl FnOnce(&mut State) -> R) -> R {
-        let before = calls::thread_priority(layout::PRIORITIES - 1);
+        let before = calls::thread_force(layout::PRIORITIES - 1);
+        assert!(before >= 0, "the scheduler refuses the portal manager");
         let result = work(self);
-        if before >= 0 {
-            calls::thread_priority(before as usize);
-        }
+        calls::thread_force(before as usize);
         result
     }
 
     /// Makes a thread record for domain `asid` on the stack record `stack`; it is parked, the scheduler does not know it yet.
     pub fn make_thread(&mut self, asid: usize, stack: u64, start: Start) -> Result<usize, Errno> {
-        if self.domains[asid].threads >= self.domains[asid].description.threads {
-            return Err(Errno::Again);
-        }
+        self.may_add_thread(asid)?;
         let number = (0..MAX_THREADS)
             .find(|&number| !self.threads[number].used)
             .ok_or(Errno::TableFull)?;

@@ -31,6 +31,8 @@ struct Server {
     period: u64,
     /// Until when `Thread::remaining` is to be used.
     deadline: u64,
+    /// Runs by its priority for the moment, whatever was promised.
+    forced: bool,
     /// `budget / period`, in fractions of [`WHOLE`], rounded down: 256 threads gain 0.03 per cent at most.
     bandwidth: u64,
 }
@@ -39,6 +41,7 @@ const NONE: Server = Server {
     budget: 0,
     period: 0,
     deadline: 0,
+    forced: false,
     bandwidth: 0,
 };
 
@@ -55,7 +58,8 @@ pub struct EarliestDeadline {
 
 impl EarliestDeadline {
     fn has_budget(&self, thread: u8) -> bool {
-        self.servers[thread as usize].budget != 0
+        let server = &self.servers[thread as usize];
+        server.budget != 0 && !server.forced
     }
 
     /// Sum of what was promised, as parts of a million.
@@ -94,6 +98,7 @@ impl Policy for EarliestDeadline {
         self.promised += bandwidth;
         let (budget, period) = (request.budget.cycles.max(1), request.quantum.cycles.max(1));
         self.servers[thread as usize] = Server {
+            forced: false,
             budget,
             period,
             deadline: 0,
@@ -107,9 +112,13 @@ impl Policy for EarliestDeadline {
         self.servers[thread as usize] = NONE;
     }
 
+    fn force(&mut self, thread: u8, forced: bool) {
+        self.servers[thread as usize].forced = forced;
+    }
+
     fn join(&mut self, threads: &mut Threads, thread: u8, now: u64) {
         let server = &mut self.servers[thread as usize];
-        if server.budget == 0 {
+        if server.budget == 0 || server.forced {
             threads[thread].remaining = threads[thread].quantum;
             self.levels.append(threads, thread);
             return;

@@ -54,7 +54,7 @@ entry! {
     thread_add => thread_add(thread: u64, priority: u64, home: u64, time: u64)
 }
 entry! {
-    /// `THREAD_EXIT` and `THREAD_END`.
+    /// `THREAD_EXIT`.
     thread_exit => thread_exit()
 }
 entry! {
@@ -80,6 +80,10 @@ entry! {
 entry! {
     /// `THREAD_PRIORITY`.
     thread_priority => thread_priority(priority: u64)
+}
+entry! {
+    /// `THREAD_FORCE`.
+    thread_force => thread_force(priority: u64)
 }
 entry! {
     /// `THREAD_INFO`.

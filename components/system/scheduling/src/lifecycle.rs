@@ -207,6 +207,25 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
         self.settle(current, number(answer))
     }
 
+    /// As [`Self::thread_priority`], for the portal manager only: whatever the thread's maximum is. Answers the
+    /// priority before.
+    pub fn thread_force(&mut self, current: u8, priority: u64) -> Next {
+        let answer = level(priority).map(|priority| {
+            let now = self.machine.cycles();
+            let before = self.threads[current].priority;
+            self.policy
+                .charge(&mut self.threads, current, now.wrapping_sub(self.since));
+            self.since = now;
+            self.policy.leave(&mut self.threads, current);
+            self.threads[current].priority = priority;
+            let forced = priority > self.threads[current].maximum;
+            self.policy.force(current, forced);
+            self.policy.join(&mut self.threads, current, now);
+            i64::from(before)
+        });
+        self.settle(current, number(answer))
+    }
+
     /// Priority, state and what a thread waits for, packed as `abi::entry::scheduler::THREAD_INFO` says.
     pub fn thread_info(&mut self, current: u8, thread: u64) -> Next {
         let answer = thread_number(thread).and_then(|thread| {

@@ -59,6 +59,11 @@ pub trait Policy {
     fn precedes(&self, threads: &Threads, joined: u8, first: u8) -> bool;
     /// A thread ran for this long and is still ready.
     fn charge(&mut self, threads: &mut Threads, thread: u8, used: u64);
+    /// The portal manager lets a thread run before all others (`forced`), or takes that back. The thread is not
+    /// among the ready ones at this moment; its priority says the rest.
+    fn force(&mut self, thread: u8, forced: bool) {
+        let _ = (thread, forced);
+    }
     /// How long the first thread may run before its turn is over; `None` when nobody would take over.
     fn allowance(&self, threads: &Threads, thread: u8) -> Option<u64>;
 }

@@ -17,20 +17,34 @@ fn offset(register: Register) -> i32 {
     full_offset(register.0 as u8) as i32
 }
 
+/// What stopped the program.
+#[derive(Clone, Copy, PartialEq)]
+enum Cause {
+    /// Something that it did not ask for: every register is its own.
+    Trap,
+    /// A portal call that is to be repeated: the temporaries are dead, and hold words of portal code by now.
+    Call,
+}
+
 /// Pushes a full frame; `t1` becomes the frame. There is always room: every other portal leaves
-/// `INVOCATION_RESERVE`. Uses `t2`, `t3` once they are saved.
-fn push_full(a: &mut Assembler<'_>, name: Name) {
+/// `INVOCATION_RESERVE`. Uses `t2` once it is saved.
+fn push_full(a: &mut Assembler<'_>, name: Name, cause: Cause) {
     a.ld(T1, INVOCATION, TP);
     a.addi(T1, T1, -(FULL_FRAME as i32));
     for register in object::FULL_REGISTERS.map(|r| Register(r as u32)) {
-        if ![TP, T0, T1].contains(&register) {
+        let dead = cause == Cause::Call && [T0, T1, T2, T3, T4, T5, T6].contains(&register);
+        if dead {
+            a.sd(ZERO, offset(register), T1);
+        } else if ![TP, T0, T1].contains(&register) {
             a.sd(register, offset(register), T1);
         }
     }
-    a.ld(T2, SCRATCH, TP);
-    a.sd(T2, offset(T0), T1);
-    a.ld(T2, SCRATCH + 8, TP);
-    a.sd(T2, offset(T1), T1);
+    if cause == Cause::Trap {
+        a.ld(T2, SCRATCH, TP);
+        a.sd(T2, offset(T0), T1);
+        a.ld(T2, SCRATCH + 8, TP);
+        a.sd(T2, offset(T1), T1);
+    }
     a.csrr(T2, csr::SSCRATCH);
     a.sd(T2, offset(TP), T1);
     a.sd(SP, FRAME_SP, T1);
@@ -80,7 +94,7 @@ pub(super) fn interrupt(a: &mut Assembler<'_>, name: Name, system: &System) {
     let mut misuse = Label::new();
     a.csrr(T1, csr::SCAUSE);
     a.bge(T1, ZERO, &mut misuse);
-    push_full(a, name);
+    push_full(a, name, Cause::Trap);
     a.li(T2, object::PARKED as i32);
     a.sd(T2, STATE, TP);
     a.load_literal(T6, system.dispatcher.domain);
@@ -106,7 +120,7 @@ pub(super) fn fault(a: &mut Assembler<'_>, name: Name, system: &System) {
     a.csrr(T1, csr::SCAUSE);
     a.addi(T1, T1, -8);
     a.beq(T1, ZERO, &mut misuse);
-    push_full(a, name);
+    push_full(a, name, Cause::Trap);
     call_vm(a, system);
     a.bind(&misuse);
     answer(a, Errno::NoSys.negated() as i32);
@@ -122,7 +136,7 @@ pub(super) fn window_fault(a: &mut Assembler<'_>, name: Name, system: &System) {
     a.csrr(T1, csr::SCAUSE);
     a.addi(T1, T1, -8);
     a.bne(T1, ZERO, &mut misuse);
-    push_full(a, name);
+    push_full(a, name, Cause::Call);
     call_vm(a, system);
     a.bind(&misuse);
     answer(a, Errno::NoSys.negated() as i32);
@@ -205,8 +219,7 @@ fn wait_for_stack(a: &mut Assembler<'_>, system: &System) {
 
 /// Shared block: a call found no stack in the queue of domain `t6`. The thread repeats its call when one is free.
 pub(super) fn stack_wait(a: &mut Assembler<'_>, name: Name, system: &System) {
-    // The program's t0 and t1 are dead at an environment call; whatever the scratch words hold is its own.
-    push_full(a, name);
+    push_full(a, name, Cause::Call);
     wait_for_stack(a, system);
     a.mark_return();
     restore_full(a, system);

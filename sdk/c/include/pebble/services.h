@@ -47,6 +47,18 @@
 /* (domain, pattern): let that domain decide over a subtree of the caller's own; answers 0 or -EACCES */
 #define NAME_DELEGATE "/name-server/delegate"
 #define NAME_DELEGATE_SPECIFICATION "nmdir"
+/* (index, buffer of NAMELEN bytes): the name there; answers its portal id, -ENOENT: none there that the caller may open, -EINVAL past the last index */
+#define NAME_LIST "/name-server/list"
+#define NAME_LIST_SPECIFICATION "nmdiw"
+/* start a component: (name); answers its domain, -ENOENT: not in the description, -EEXIST: it runs, -EPERM: a core server, or why it cannot be loaded */
+#define INIT_START "/init/start"
+#define INIT_START_SPECIFICATION "nmcr"
+/* end a component: (name, force); answers 0, -ENOENT: not in the description, -ESRCH: it does not run, -EPERM: a core server, -EBUSY: its end would end the system, which happens with force 1 */
+#define INIT_STOP "/init/stop"
+#define INIT_STOP_SPECIFICATION "nmcri"
+/* what the description says of a component, and whether it runs: (index, buffer for an info record); answers 0, -EINVAL past the last */
+#define INIT_COMPONENT "/init/component"
+#define INIT_COMPONENT_SPECIFICATION "nmciw"
 
 #define CONSOLE_MOST 4096
 #define PIPE_CAPACITY 4096

@@ -12,7 +12,7 @@ mod strip;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use pebble_abi::bundle::{CRITICAL, START};
+use pebble_abi::bundle::{CRITICAL, SHELL, START};
 
 use crate::arguments;
 use crate::bundle::{self, Packed};
@@ -48,6 +48,15 @@ pub fn record_flags(component: &system::Component, start: bool) -> u32 {
     start | if component.critical { CRITICAL } else { 0 }
 }
 
+/// What a component's record says beyond that when no program is run.
+pub fn shell_flags(component: &system::Component, system: &system::System) -> u32 {
+    if Some(&component.name) == system.shell.as_ref() {
+        START | SHELL
+    } else {
+        0
+    }
+}
+
 /// `pebble build`: everything but the run.
 pub fn command(repository: &Repository, report: &Report, options: &arguments::Build) -> Result<u8> {
     let system = load_system(repository, options.system.as_ref(), None)?;
@@ -60,7 +69,7 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Bu
         packed.push(Packed {
             component,
             image: read_image(&images.components[&component.name])?,
-            flags: record_flags(component, component.start),
+            flags: record_flags(component, component.start) | shell_flags(component, &system),
         });
     }
     let bytes = bundle::write(&system, &packed, pebble_abi::bundle::INTERACTIVE)?;

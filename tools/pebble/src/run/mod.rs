@@ -23,7 +23,7 @@ use pebble_abi::bundle::{INTERACTIVE, PROGRAM, RUN_PROGRAM, START, VERBOSE};
 
 use crate::arguments;
 use crate::build::source::{self, Source};
-use crate::build::{self, read_image, record_flags};
+use crate::build::{self, read_image, record_flags, shell_flags};
 use crate::bundle::{self, Packed};
 use crate::report::Report;
 use crate::repository::Repository;
@@ -43,6 +43,8 @@ pub struct Plan {
     bundle: PathBuf,
     /// Name of the program's component; none: the shell.
     program: Option<String>,
+    /// Name of the shell's component.
+    shell: Option<String>,
     /// Debug information by component name.
     symbols: Symbols,
     /// Core components by domain number: they are there before the first message.
@@ -95,6 +97,7 @@ pub fn command(repository: &Repository, report: &Report, options: arguments::Run
         nucleus,
         bundle,
         program,
+        shell: system.shell.clone(),
         timeout: timeout.map(Duration::from_secs),
         machine: qemu::Machine {
             icount: options.icount,
@@ -187,12 +190,11 @@ fn pack(
 ) -> Result<Vec<u8>> {
     let mut packed = Vec::new();
     for component in &system.components {
-        let mut flags = record_flags(component, component.start);
-        if Some(component.name.as_str()) == program {
-            flags = START | PROGRAM;
-        } else if Some(&component.name) == system.shell.as_ref() {
-            flags |= START;
-        }
+        let flags = if Some(component.name.as_str()) == program {
+            START | PROGRAM
+        } else {
+            record_flags(component, component.start) | shell_flags(component, system)
+        };
         packed.push(Packed {
             component,
             image: read_image(&images.components[&component.name])?,

@@ -21,6 +21,7 @@ const KEPT: usize = 12;
 /// State of a run.
 pub struct Session<'a> {
     program: Option<&'a str>,
+    shell: Option<String>,
     symbols: &'a Symbols,
     verbose: bool,
     splitter: Splitter,
@@ -41,12 +42,10 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Before the first byte.
     pub fn new(plan: &'a Plan, verbose: bool) -> Self {
-        Session::with(
-            plan.program.as_deref(),
-            &plan.symbols,
-            plan.core.iter().cloned().collect(),
-            verbose,
-        )
+        let core = plan.core.iter().cloned().collect();
+        let mut session = Session::with(plan.program.as_deref(), &plan.symbols, core, verbose);
+        session.shell.clone_from(&plan.shell);
+        session
     }
 
     fn with(
@@ -57,6 +56,7 @@ impl<'a> Session<'a> {
     ) -> Self {
         Session {
             program,
+            shell: None,
             symbols,
             verbose,
             splitter: Splitter::new(),
@@ -113,7 +113,11 @@ impl<'a> Session<'a> {
     pub fn ready_for_input(&self) -> bool {
         match self.program {
             Some(_) => self.program_domain.is_some(),
-            None => self.spoke,
+            // The shell is loaded after the console driver, which loses what came before it.
+            None => self
+                .domains
+                .values()
+                .any(|name| Some(name) == self.shell.as_ref()),
         }
     }
 
@@ -254,6 +258,18 @@ mod tests {
         assert_eq!(run(b"\x100domain 9 hello\nexit hello 9 0\n", 0)?, 0);
         assert_eq!(run(b"\x100domain 9 hello\nexit hello 9 3\n", 3)?, 3);
         assert_eq!(run(b"\x100domain 9 hello\nexit hello 9 259\n", 3)?, 3);
+        Ok(())
+    }
+
+    #[test]
+    fn keys_wait_for_the_shell() -> Result<()> {
+        let symbols = Symbols::new("/nowhere".into(), BTreeMap::new());
+        let mut session = Session::with(None, &symbols, BTreeMap::new(), false);
+        session.shell = Some("shell".into());
+        session.feed(b"\x100objects 8000\ndomain 9 console\n")?;
+        assert!(!session.ready_for_input());
+        session.feed(b"domain 12 shell\n")?;
+        assert!(session.ready_for_input());
         Ok(())
     }
 

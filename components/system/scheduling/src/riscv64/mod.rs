@@ -65,7 +65,7 @@ const _: () = {
         STACK_FREE,
         THREAD_PRIORITY,
         THREAD_INFO,
-        THREAD_END,
+        THREAD_FORCE,
     ];
     let mut index = 0;
     while index < order.len() {
@@ -123,7 +123,7 @@ macro_rules! server {
             $crate::entries::stack_free::<Component>,
             $crate::entries::thread_priority::<Component>,
             $crate::entries::thread_info::<Component>,
-            $crate::entries::thread_exit::<Component>,
+            $crate::entries::thread_force::<Component>,
         ] }
     };
 }

@@ -17,7 +17,7 @@ impl World {
         let slot = self.window_slot(place);
         let mut entry = self.entry(asid, address);
         if !entry.is_valid() || (writable && !entry.is_writable()) {
-            match self.fault(asid, address, 8) {
+            match self.fault(asid, address & !1 | writable as u64, 8) {
                 Outcome::Retry => entry = self.entry(asid, address),
                 Outcome::Refuse(_) | Outcome::Ask(_) => return false,
                 Outcome::Report => panic!("a window fault is never reported"),

@@ -1,0 +1,225 @@
+//! The ordinary portal: a call into another domain, and the return from it.
+
+use core::mem::offset_of;
+use pebble_abi::errno::Errno;
+use pebble_abi::layout::{GATE, GATE_RETURN, PAGE, WINDOW_PAGES};
+use pebble_abi::object::{
+    self, Domain, Frame, FrameKind, FrameName, Stack as StackRecord, Thread, FRAME_HEADER,
+    PARTIAL_REGISTERS,
+};
+use pebble_abi::slot;
+use pebble_portal_spec::portal::{Name, Target};
+use pebble_portal_spec::{Argument, Specification, Stack, State};
+
+use crate::machine::register::*;
+use crate::machine::{field, Machine, Stamp};
+use crate::window::windows;
+use crate::{Portal, World};
+
+/// Bytes of the frame that a call pushes.
+pub(crate) fn frame_bytes(specification: &Specification) -> u64 {
+    match (specification.state, specification.stack) {
+        (State::Partial, _) => object::PARTIAL_FRAME,
+        (State::Minimal, Stack::New) => FRAME_HEADER + 8,
+        (State::Minimal, Stack::Shared) => FRAME_HEADER,
+    }
+}
+
+impl Machine {
+    /// Pushes a frame's header; the caller fills the rest.
+    pub(crate) fn push(&mut self, portal: u64, name: Name, kind: FrameKind, bytes: u64) -> u64 {
+        let frame = self.frame() - bytes;
+        let name = FrameName::new(name.generation, name.domain, name.slot, kind, bytes);
+        self.set(frame + field!(Frame.portal), portal);
+        self.set(frame + field!(Frame.name), name.0);
+        self.set(frame + field!(Frame.domain), self.domain());
+        self.set(frame + field!(Frame.sp), self.x[SP]);
+        self.set(self.thread + field!(Thread.invocation), frame);
+        frame
+    }
+
+    /// Saves the registers that a C function must preserve, with `tp`.
+    pub(crate) fn save_partial(&mut self, frame: u64) {
+        for (index, number) in PARTIAL_REGISTERS.into_iter().enumerate() {
+            self.set(
+                frame + FRAME_HEADER + 8 * index as u64,
+                self.x[number as usize],
+            );
+        }
+    }
+
+    /// Loads them again.
+    pub(crate) fn load_partial(&mut self, frame: u64) {
+        for (index, number) in PARTIAL_REGISTERS.into_iter().enumerate() {
+            self.x[number as usize] = self.get(frame + FRAME_HEADER + 8 * index as u64);
+        }
+    }
+}
+
+impl World<'_> {
+    pub(crate) fn call(
+        &self,
+        m: &mut Machine,
+        portal: &Portal<'_>,
+        specification: &Specification,
+        target: Target,
+        constant: u64,
+    ) {
+        let bytes = frame_bytes(specification);
+        let partial = specification.state == State::Partial;
+        if m.is_too_deep(portal.name.system) {
+            return m.fail(Errno::TooDeep);
+        }
+        if partial {
+            self.push_floats(m);
+        }
+        // Entries wait beneath the new frame while the rest is checked.
+        for page in 0..specification.window_pages() as u64 {
+            m.forget(m.frame() - bytes - 8 * (page + 1));
+        }
+        let invoker = m.domain();
+        let mut shown = Vec::new();
+        for window in windows(specification) {
+            let mut entries = Vec::new();
+            for page in 0..window.pages {
+                let address = m.x[window.register].wrapping_add(page * PAGE);
+                match m.window_entry(invoker, address, window.writable) {
+                    Some(entry) => entries.push(entry),
+                    None => {
+                        // The lowest bit says whether the page must be writable.
+                        m.stval = address & !1 | window.writable as u64;
+                        let table = m.get(m.thread + field!(Thread.table));
+                        return self.enter(m, m.get(table + 8 * slot::WINDOW_FAULT as u64));
+                    }
+                }
+            }
+            shown.push((window.register, entries));
+        }
+        let stack = match specification.stack {
+            Stack::New => m.get(target.domain + field!(Domain.stacks)),
+            Stack::Shared => m.stack(),
+        };
+        if stack == 0 {
+            return self.wait_for_stack(m, target.domain);
+        }
+        let pages = specification.window_pages() as u64;
+        if pages > 0
+            && m.get(stack + field!(StackRecord.window_used)) > (WINDOW_PAGES - pages) * PAGE
+        {
+            return m.fail(Errno::NoMemory);
+        }
+
+        // Nothing can fail any more.
+        let kind = match bytes {
+            FRAME_HEADER => FrameKind::Minimal,
+            _ => FrameKind::Partial,
+        };
+        let frame = m.push(portal.entry, portal.name, kind, bytes);
+        m.set(frame + field!(Frame.pc), m.x[RA]);
+        let previous = m.stack();
+        match (specification.stack, partial) {
+            (Stack::New, _) => m.set(frame + field!(Frame.stack), previous),
+            (Stack::Shared, true) => m.set(frame + field!(Frame.stack), 0),
+            // The word is not used: what was there stays.
+            (Stack::Shared, false) => {}
+        }
+        if partial {
+            m.save_partial(frame);
+        } else if specification.stack == Stack::New {
+            m.set(frame + FRAME_HEADER, m.x[TP]);
+        }
+        if specification.stack == Stack::New {
+            m.take_stack(target.domain, stack);
+        } else if partial {
+            m.x[TP] = 0;
+        }
+        self.arguments(m, specification, portal, constant, invoker);
+        for (register, entries) in shown {
+            let within = m.x[register] % PAGE;
+            m.x[register] = m.open_window(stack, &entries).wrapping_add(within);
+        }
+        m.enter_domain(target.domain);
+        m.x[RA] = GATE + GATE_RETURN;
+        m.pc = target.entry;
+        if partial {
+            let arguments = A0..A0 + specification.arguments().len();
+            for number in 0..32 {
+                if ![RA, SP, TP].contains(&number) && !arguments.contains(&number) {
+                    m.x[number] = 0;
+                }
+            }
+            m.temporaries = true;
+        }
+    }
+
+    /// What the letters put into argument registers.
+    fn arguments(
+        &self,
+        m: &mut Machine,
+        specification: &Specification,
+        portal: &Portal<'_>,
+        constant: u64,
+        invoker: u64,
+    ) {
+        for (index, argument) in specification.arguments().iter().enumerate() {
+            let register = A0 + index;
+            match argument {
+                Argument::Constant => m.x[register] = constant,
+                Argument::Slot => m.x[register] = portal.name.slot,
+                Argument::Thread => m.x[register] = m.get(m.thread + field!(Thread.number)),
+                Argument::Domain => m.x[register] = m.get(invoker + field!(Domain.asid)),
+                Argument::Time => m.stamps.push(Stamp::HalfCycles { register }),
+                Argument::Word | Argument::Window(_) | Argument::ReadWindow(_) => {}
+                Argument::OpenWindow(_) | Argument::Give(_) | Argument::Take(_) => {
+                    panic!("W, G and T are not supported")
+                }
+            }
+        }
+    }
+
+    pub(crate) fn call_returns(&self, m: &mut Machine, specification: &Specification) {
+        let frame = m.frame();
+        let partial = specification.state == State::Partial;
+        if partial {
+            self.drop_live_floats(m);
+        }
+        m.close_windows_if_any(specification);
+        let callee = m.domain();
+        if specification.stack == Stack::New {
+            m.give_stack_back(frame);
+        }
+        m.enter_domain(m.get(frame + field!(Frame.domain)));
+        m.x[RA] = m.get(frame + field!(Frame.pc));
+        m.x[SP] = m.get(frame + field!(Frame.sp));
+        if partial {
+            m.load_partial(frame);
+        } else if specification.stack == Stack::New {
+            m.x[TP] = m.get(frame + FRAME_HEADER);
+        }
+        m.set(
+            m.thread + field!(Thread.invocation),
+            frame + frame_bytes(specification),
+        );
+        if specification.stack == Stack::New && m.waiters(callee) != 0 {
+            return self.stack_came_back(m, callee);
+        }
+        m.pc = m.x[RA];
+        if partial {
+            for number in (5..32)
+                .filter(|number| !PARTIAL_REGISTERS.contains(&(*number as u8)) && *number != A0)
+            {
+                m.x[number] = 0;
+            }
+            m.temporaries = true;
+        }
+    }
+}
+
+impl Machine {
+    fn close_windows_if_any(&mut self, specification: &Specification) {
+        let pages = specification.window_pages() as u64;
+        if pages > 0 {
+            self.close_windows(pages);
+        }
+    }
+}

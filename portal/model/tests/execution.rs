@@ -1,0 +1,228 @@
+//! Generated portals are accepted by the verifier and do, in an emulator, exactly what the model says: every register,
+//! control register and word of memory is compared, for calls, returns and every way in which they can fail.
+//!
+//! `PORTAL_CASES=100000` runs that many random specifications instead of the usual number.
+
+mod support;
+
+use pebble_portal_model::Machine;
+use pebble_portal_spec::portal::{Kind, Name, Target};
+use pebble_portal_spec::Specification;
+
+use support::comparison::Comparison;
+use support::emulator::Emulator;
+use support::portals::{make, Shared};
+use support::random::Random;
+use support::{arena, scenario};
+
+fn cases(usual: u64) -> u64 {
+    std::env::var("PORTAL_CASES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(usual)
+}
+
+#[test]
+fn calls_and_returns_do_what_the_model_says() {
+    for (seed, asid) in [(1, true), (2, false)] {
+        let mut random = Random::new(seed);
+        let shared = Shared::new(asid, asid);
+        let emulator = Emulator::new(&shared.words);
+        let mut comparison = Comparison::new(&emulator);
+        for number in 0..cases(2000) / 2 {
+            let text = scenario::specification(&mut random);
+            let specification =
+                Specification::parse(text.as_bytes()).expect("a specification of known letters");
+            let callee = if random.once_in(8) {
+                arena::INVOKER
+            } else {
+                arena::CALLEE
+            };
+            let target = Target {
+                domain: arena::domain(callee),
+                entry: 0x10_0000 + 4 * random.below(1000),
+                stack: 0,
+            };
+            let kind = Kind::Call {
+                specification: &specification,
+                target,
+                constant: random.word(),
+            };
+            let name = Name {
+                domain: 1 + random.below(100),
+                generation: random.below(1 << 24),
+                slot: 32 + random.below(480),
+                system: random.once_in(4),
+            };
+            let portal = make(&kind, name, &shared.system, arena::CODE_ADDRESS)
+                .unwrap_or_else(|offence| panic!("{text}: {offence}"));
+            let mut world = shared.world.clone();
+            world.add(portal.entry(), kind, name);
+
+            let mut before = scenario::machine(&mut random, &shared, arena::INVOKER);
+            scenario::arguments(&mut before, &mut random, &specification);
+            comparison.add(
+                format!("call {number} {text}"),
+                &world,
+                before,
+                &portal.words,
+                portal.entry(),
+            );
+
+            let mut before = scenario::machine(&mut random, &shared, callee);
+            scenario::returning(&mut before, &mut random, portal.entry(), &specification);
+            comparison.add(
+                format!("return {number} {text}"),
+                &world,
+                before,
+                &portal.words,
+                shared.entry("return"),
+            );
+        }
+        comparison.run();
+        assert!(comparison.compared >= 1000);
+    }
+}
+
+/// Every other kind of portal: its name, and how often it is tried.
+fn other_kinds(random: &mut Random) -> Vec<(&'static str, Kind<'static>)> {
+    vec![
+        ("scheduler", Kind::Scheduler { entry: 0x10_0800 }),
+        (
+            "semaphore_wait",
+            Kind::SemaphoreWait {
+                index: random.below(16),
+            },
+        ),
+        (
+            "semaphore_post",
+            Kind::SemaphorePost {
+                index: random.below(16),
+            },
+        ),
+        ("scheduler_tail", Kind::SchedulerTail { entry: 0x10_0900 }),
+        ("switch", Kind::Switch),
+        ("get_asid", Kind::GetAsid),
+        ("get_thread", Kind::GetThread),
+        ("high_resolution_time", Kind::HighResolutionTime),
+        (
+            "time_of_day",
+            Kind::TimeOfDay {
+                scale: 100,
+                offset: random.word() >> 8,
+            },
+        ),
+        ("set_timer", Kind::SetTimer),
+        ("flush_domain", Kind::FlushDomain),
+        ("flush_page", Kind::FlushPage),
+        ("put_byte", Kind::PutByte),
+        ("flush_instructions", Kind::FlushInstructions),
+        ("reset", Kind::Reset),
+    ]
+}
+
+/// A machine for a portal that was asked for: counters near zero, a thread to switch to.
+fn asking(random: &mut Random, shared: &Shared, kind: &Kind<'_>) -> Machine {
+    let current = random.below(arena::DOMAIN_COUNT);
+    let mut m = scenario::machine(random, shared, current);
+    match kind {
+        Kind::SemaphoreWait { index } | Kind::SemaphorePost { index } => {
+            let value = random.pick(&[-2, -1, 0, 1, 2, i32::MAX, i32::MIN, 1000]);
+            m.set_half(arena::SEMAPHORES + 4 * index, value);
+        }
+        Kind::SetTimer => m.x[11] |= 1 << 63,
+        Kind::Switch => scenario::parked(&mut m, random, shared),
+        _ => {}
+    }
+    m
+}
+
+#[test]
+fn scheduler_and_short_circuits_do_what_the_model_says() {
+    for (seed, asid) in [(3, true), (4, false)] {
+        let mut random = Random::new(seed);
+        let shared = Shared::new(asid, asid);
+        let emulator = Emulator::new(&shared.words);
+        let mut comparison = Comparison::new(&emulator);
+        for number in 0..cases(2000) / 40 {
+            for (text, kind) in other_kinds(&mut random) {
+                let name = Name {
+                    domain: 1,
+                    generation: 1,
+                    slot: 64,
+                    system: random.once_in(4),
+                };
+                let portal = make(&kind, name, &shared.system, arena::CODE_ADDRESS)
+                    .unwrap_or_else(|offence| panic!("{text}: {offence}"));
+                let mut world = shared.world.clone();
+                world.add(portal.entry(), kind, name);
+                let before = asking(&mut random, &shared, &kind);
+                comparison.add(
+                    format!("{text} {number}"),
+                    &world,
+                    before,
+                    &portal.words,
+                    portal.entry(),
+                );
+            }
+        }
+        comparison.run();
+        assert!(comparison.compared >= 700);
+    }
+}
+
+#[test]
+fn traps_do_what_the_model_says() {
+    for (seed, asid) in [(5, true), (6, false)] {
+        let mut random = Random::new(seed);
+        let shared = Shared::new(asid, asid);
+        let emulator = Emulator::new(&shared.words);
+        let mut comparison = Comparison::new(&emulator);
+        for number in 0..cases(2000) / 20 {
+            for text in [
+                "fault",
+                "window_fault",
+                "interrupt",
+                "illegal",
+                "empty",
+                "dead",
+            ] {
+                let current = random.below(arena::DOMAIN_COUNT);
+                let mut before = scenario::machine(&mut random, &shared, current);
+                before.scause = random.pick(&[2, 2, 8, 8, 12, 13, 15, 1 << 63 | 5, 1 << 63 | 9]);
+                comparison.add(
+                    format!("{text} {number}"),
+                    &shared.world,
+                    before,
+                    &[0],
+                    shared.entry(text),
+                );
+            }
+            // Returns from what the portals above pushed, and from floating-point frames on top of those.
+            for (text, block) in [
+                ("fault returns", "fault"),
+                ("window fault returns", "window_fault"),
+                ("a waiting thread goes on", "stack_wait"),
+                ("an interrupted thread goes on", "interrupt"),
+                ("a thread that gave a stack back goes on", "stack_free"),
+            ] {
+                let current = random.pick(&[arena::VM, arena::VM, arena::CALLEE]);
+                let mut before = scenario::machine(&mut random, &shared, current);
+                let float = random.once_in(4).then(|| shared.entry("float_push"));
+                scenario::returning_to(&mut before, &mut random, shared.entry(block), block, float);
+                if random.once_in(2) {
+                    before.x[10] = 0;
+                }
+                comparison.add(
+                    format!("{text} {number}"),
+                    &shared.world,
+                    before,
+                    &[0],
+                    shared.entry("return"),
+                );
+            }
+        }
+        comparison.run();
+        assert!(comparison.compared >= 1000);
+    }
+}

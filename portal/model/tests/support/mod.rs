@@ -1,0 +1,9 @@
+//! What the tests share: random systems, the emulator, and the portals that every table has.
+#![allow(dead_code)]
+
+pub mod arena;
+pub mod comparison;
+pub mod emulator;
+pub mod portals;
+pub mod random;
+pub mod scenario;

@@ -1,0 +1,321 @@
+//! Random machines: a thread that traps, with everything around it such that each check of a portal fails sometimes.
+
+use core::mem::offset_of;
+use pebble_abi::layout::{PAGE, WINDOW_PAGES};
+use pebble_abi::object::{self, Domain, Frame, FrameKind, FrameName, Hart, Stack, Thread};
+use pebble_portal_model::Machine;
+use pebble_portal_spec::portal::Name;
+use pebble_portal_spec::{Specification, Stack as StackLetter, State};
+
+use super::arena::*;
+use super::portals::Shared;
+use super::random::Random;
+
+const VALID: u64 = 1;
+/// `scause` of an environment call.
+const ENVIRONMENT_CALL: u64 = 8;
+
+macro_rules! field {
+    ($record:ident . $name:ident) => {
+        offset_of!($record, $name) as u64
+    };
+}
+
+/// A random specification that the generator supports.
+pub fn specification(random: &mut Random) -> String {
+    let mut text = String::from(random.pick(&["sm", "sp", "nm", "np"]));
+    let mut pages = 0;
+    for _ in 0..random.below(7) {
+        let letter = random.pick(&['i', 'c', '=', 't', 'd', 'h', 'w', 'r', 'w', 'r']);
+        let window = matches!(letter, 'w' | 'r');
+        let count = if random.once_in(3) {
+            1 + random.below(4)
+        } else {
+            1
+        };
+        if window && pages + count > 8 {
+            continue;
+        }
+        text.push(letter);
+        if window {
+            pages += count;
+            if count > 1 || random.once_in(4) {
+                text.push(char::from_digit(count as u32, 10).expect("a digit"));
+            }
+        }
+    }
+    text
+}
+
+/// An address with two of its page-table levels present.
+fn buffer(random: &mut Random) -> u64 {
+    let middle = random.pick(&[0, 0, 0, 3, 3, 4, 5]);
+    // Pages at the edges of the tables, so that windows straddle them.
+    let page = random.pick(&[0, 1, 2, 3, 5, 254, 507, 510, 511]);
+    let address = 7 << 30 | middle << 21 | page << 12 | random.below(PAGE);
+    match random.below(40) {
+        0 => random.word(),
+        1 => address | 1 << 38,
+        2 => address | 1 << 63,
+        3 => address ^ 1 << 30,
+        _ => address,
+    }
+}
+
+fn page_tables(m: &mut Machine, random: &mut Random) {
+    for root in [ROOT, OTHER_ROOT] {
+        for index in 0..512 {
+            m.set(root + 8 * index, 0);
+        }
+        // Privileged memory as it is in every domain: RAM, and the same RAM as code.
+        let ram = physical(BASE) >> 30 << 28;
+        m.set(root + 8 * 258, ram | 0xe7);
+        m.set(root + 8 * 511, ram | 0xeb);
+    }
+    let table = |address: u64| physical(address) >> 12 << 10 | VALID;
+    m.set(ROOT + 8 * 7, table(MIDDLE));
+    for index in 0..512 {
+        m.set(MIDDLE + 8 * index, 0);
+    }
+    m.set(MIDDLE, table(LEAVES[0]));
+    m.set(MIDDLE + 8, table(LEAVES[1]));
+    m.set(MIDDLE + 8 * 3, table(LEAVES[1]));
+    // A large page, and one whose bits but V are a table's.
+    m.set(MIDDLE + 8 * 4, table(LEAVES[0]) | 0x16);
+    m.set(MIDDLE + 8 * 5, table(LEAVES[0]) & !VALID);
+    for leaf in LEAVES {
+        for index in 0..512 {
+            let flags = match random.below(12) {
+                0 => random.below(1024),
+                1 => 0xd3,
+                2 => 0,
+                _ => random.pick(&[0xd7, 0xdf, 0xd7, 0x117]),
+            };
+            // Page number, and now and then one of the bits above it.
+            let entry = random.below(1 << 44) << 10 | flags;
+            m.set(leaf + 8 * index, entry);
+        }
+    }
+}
+
+/// A machine whose thread traps in `domain`.
+pub fn machine(random: &mut Random, shared: &Shared, current: u64) -> Machine {
+    let mut m = Machine {
+        base: BASE,
+        memory: (0..WORDS).map(|_| random.word()).collect(),
+        ..Machine::default()
+    };
+    for number in 1..32 {
+        m.x[number] = random.word();
+    }
+    for number in 0..32 {
+        m.f[number] = random.word();
+    }
+    m.x[1] &= !1;
+    m.fcsr = random.below(32);
+    m.thread = THREAD;
+    m.pc = random.word() & !1;
+    m.sie = 0x222;
+    m.scause = ENVIRONMENT_CALL;
+    m.stval = random.word();
+    m.stimecmp = random.word() | 1 << 63;
+    page_tables(&mut m, random);
+    for number in 0..DOMAIN_COUNT {
+        let record = domain(number);
+        let root = if number == INVOKER { ROOT } else { OTHER_ROOT };
+        m.set(
+            record + field!(Domain.satp),
+            8 << 60 | (number + 1) << 44 | physical(root) >> 12,
+        );
+        m.set(record + field!(Domain.root), root);
+        m.set(record + field!(Domain.asid), number + 1);
+        let free = if random.once_in(8) {
+            0
+        } else {
+            stack(2 * number + 1)
+        };
+        m.set(record + field!(Domain.stacks), free);
+        m.set(
+            record + field!(Domain.stack_waiters),
+            if random.once_in(4) {
+                1 + random.below(3)
+            } else {
+                0
+            },
+        );
+    }
+    m.set(domain(INVOKER) + field!(Domain.table), TABLE);
+    m.set(
+        TABLE + 8 * pebble_abi::slot::WINDOW_FAULT as u64,
+        shared.entry("window_fault"),
+    );
+    for number in 0..STACK_COUNT {
+        let used = if random.once_in(6) {
+            WINDOW_PAGES - random.below(9)
+        } else {
+            random.below(9)
+        };
+        m.set(
+            stack(number) + field!(Stack.window_entry),
+            WINDOWS + 8 * 16 * number,
+        );
+        m.set(stack(number) + field!(Stack.window_used), used * PAGE);
+    }
+    let record = domain(current);
+    m.satp = m.get(record + field!(Domain.satp));
+    // The invocation stack: in the upper half of the thread's two pages.
+    let top = THREAD + 4096 + 8 * random.below(256);
+    m.set(
+        THREAD + field!(Thread.table),
+        m.get(record + field!(Domain.table)),
+    );
+    m.set(THREAD + field!(Thread.invocation), top);
+    let limits = if random.once_in(12) {
+        [top + 8, top - 8]
+    } else {
+        [top - 8 * random.below(2), top - 2560]
+    };
+    m.set(THREAD + field!(Thread.invocation_limit), limits[0]);
+    m.set(
+        THREAD + field!(Thread.system_limit),
+        if random.once_in(12) {
+            top + 8
+        } else {
+            limits[1]
+        },
+    );
+    m.set(THREAD + field!(Thread.domain), record);
+    m.set(THREAD + field!(Thread.stack), stack(2 * current));
+    m.set(
+        THREAD + field!(Thread.number),
+        random.below(256) | (current + 1) << 32,
+    );
+    m.set(THREAD + field!(Thread.state), object::RUNNING);
+    m.set(THREAD + field!(Thread.fp_live), random.below(2));
+    m.set(THREAD + field!(Thread.hart), HART);
+    m.set(
+        HART + field!(Hart.fp_owner),
+        random.pick(&[0, THREAD, OTHER]),
+    );
+    m.float_on = random.once_in(2);
+    let kind = random.pick(&[FrameKind::Floating, FrameKind::Partial, FrameKind::Minimal]);
+    let name = FrameName::new(0, 0, 0, kind, object::FRAME_HEADER);
+    m.set(top + field!(Frame.name), name.0);
+    m.set(top + field!(Frame.stack), random.below(2));
+    m
+}
+
+/// Arguments for a call: buffers where the specification wants windows.
+pub fn arguments(m: &mut Machine, random: &mut Random, specification: &Specification) {
+    for (index, argument) in specification.arguments().iter().enumerate() {
+        if argument.window().is_some() {
+            m.x[10 + index] = buffer(random);
+        }
+    }
+}
+
+/// Makes `frame` of `bytes` the top frame, pushed by the portal at `entry`: other words of it are random.
+pub fn frame(m: &mut Machine, random: &mut Random, entry: u64, kind: FrameKind, bytes: u64) -> u64 {
+    let top = m.get(THREAD + field!(Thread.invocation)) - bytes;
+    m.set(THREAD + field!(Thread.invocation), top);
+    m.set(top + field!(Frame.portal), entry);
+    let name = Name {
+        domain: 1,
+        generation: 1,
+        slot: 64,
+        system: false,
+    };
+    m.set(
+        top + field!(Frame.name),
+        FrameName::new(name.generation, name.domain, name.slot, kind, bytes).0,
+    );
+    m.set(
+        top + field!(Frame.domain),
+        domain(random.below(DOMAIN_COUNT)),
+    );
+    m.set(top + field!(Frame.pc), random.word() & !1);
+    m.set(top + field!(Frame.stack), stack(random.below(STACK_COUNT)));
+    top
+}
+
+/// A thread in the callee that returns: the frame of its call is on top, its windows are open.
+pub fn returning(m: &mut Machine, random: &mut Random, entry: u64, specification: &Specification) {
+    let bytes = match (specification.state, specification.stack) {
+        (State::Partial, _) => object::PARTIAL_FRAME,
+        (State::Minimal, StackLetter::New) => object::FRAME_HEADER + 8,
+        (State::Minimal, StackLetter::Shared) => object::FRAME_HEADER,
+    };
+    frame(m, random, entry, FrameKind::Partial, bytes);
+    let current = m.get(THREAD + field!(Thread.stack));
+    let pages = specification.window_pages() as u64;
+    let used = pages + random.below(WINDOW_PAGES - pages + 1);
+    m.set(current + field!(Stack.window_used), used * PAGE);
+}
+
+/// A thread that returns to the block at `entry`, known as `block`; with `float`, through a floating-point frame.
+pub fn returning_to(
+    m: &mut Machine,
+    random: &mut Random,
+    entry: u64,
+    block: &str,
+    float: Option<u64>,
+) {
+    match block {
+        "stack_free" => frame(
+            m,
+            random,
+            entry,
+            FrameKind::Scheduler,
+            object::PARTIAL_FRAME,
+        ),
+        _ => frame(m, random, entry, FrameKind::Full, object::FULL_FRAME),
+    };
+    if let Some(push) = float {
+        frame(m, random, push, FrameKind::Floating, object::FLOATING_FRAME);
+    }
+}
+
+/// The thread table has the other thread in it, mostly parked, on a frame of one of the shared blocks that
+/// park; `a0` mostly names it.
+pub fn parked(m: &mut Machine, random: &mut Random, shared: &Shared) {
+    for number in 0..256 {
+        m.set(THREADS + 8 * number, 0);
+    }
+    let number = random.below(256);
+    m.set(
+        THREADS + 8 * number,
+        random.pick(&[OTHER, OTHER, OTHER, THREAD, 0]),
+    );
+    m.x[10] = match random.below(8) {
+        0 => random.word(),
+        1 => random.below(300),
+        _ => number,
+    };
+    let blocks = [
+        (shared.entry("interrupt"), FrameKind::Full),
+        (shared.entry("stack_wait"), FrameKind::Full),
+        (shared.entry("stack_free"), FrameKind::Scheduler),
+    ];
+    for thread in [THREAD, OTHER] {
+        let (portal, kind) = random.pick(&blocks);
+        let top = if thread == OTHER {
+            OTHER + 2048
+        } else {
+            THREAD + 4096
+        };
+        let name = FrameName::new(0, 0, 0, kind, object::FULL_FRAME);
+        m.set(thread + field!(Thread.invocation), top);
+        m.set(
+            thread + field!(Thread.state),
+            random.pick(&[object::PARKED, object::PARKED, object::PARKED, 0, 7]),
+        );
+        m.set(thread + field!(Thread.hart), HART);
+        m.set(top + field!(Frame.portal), portal);
+        m.set(top + field!(Frame.name), name.0);
+        m.set(
+            top + field!(Frame.domain),
+            domain(random.below(DOMAIN_COUNT)),
+        );
+        m.set(top + field!(Frame.pc), random.word() & !1);
+    }
+}

@@ -1,0 +1,202 @@
+//! The call of an ordinary portal: all of it, or nothing.
+
+use pebble_abi::errno::Errno;
+use pebble_abi::layout::{GATE, GATE_RETURN};
+use pebble_abi::object::{
+    Domain, Frame, FrameKind, Stack as StackRecord, Thread, FRAME_HEADER, PARTIAL_REGISTERS,
+};
+use pebble_portal_spec::portal::Target;
+use pebble_portal_spec::{Argument, Specification, Stack, State as Kept};
+
+use super::*;
+
+/// Checks a path of a call that leaves.
+pub(super) fn leave(
+    mut exit: Exit<'_, '_>,
+    specification: &Specification,
+    target: Target,
+    constant: u64,
+) -> Result<(), Reason> {
+    let frame = frame_bytes(&exit.machine.policy.kind);
+    // Entries of window pages wait there until the call commits.
+    exit.scratch = -frame - 8 * specification.window_pages() as i32..-frame;
+    let callee = exit.number(target.domain);
+    let stack = match specification.stack {
+        Stack::New => exit.load(callee, field!(Domain.stacks)),
+        Stack::Shared => exit.load(THREAD, field!(Thread.stack)),
+    };
+    if let Way::Jump(block) = exit.way {
+        let wait = exit.number(exit.machine.policy.system.stack_wait);
+        if block != wait {
+            return window::absent(exit, specification);
+        }
+        if specification.stack != Stack::New {
+            return Err(Reason::Exit);
+        }
+        exit.zero(stack, true, "the callee has no free stack")?;
+        exit.jump_to(exit.machine.policy.system.stack_wait)?;
+        exit.set(register::T6, callee);
+        return exit.finish();
+    }
+    let (top, limit) = limit(&mut exit);
+    if exit.machine.holds(Test::LessUnsigned, top, limit, true) {
+        return exit.answer(Errno::TooDeep);
+    }
+    if specification.window_pages() > 0
+        && window::room(&mut exit, specification, stack, true).is_ok()
+    {
+        return exit.answer(Errno::NoMemory);
+    }
+    commit(exit, specification, target, constant, stack)
+}
+
+/// The top of the invocation stack at entry and the limit that it is compared with.
+pub(super) fn limit(exit: &mut Exit<'_, '_>) -> (Term, Term) {
+    let limit = if exit.machine.policy.name.system {
+        field!(Thread.system_limit)
+    } else {
+        field!(Thread.invocation_limit)
+    };
+    let top = exit.load(THREAD, field!(Thread.invocation));
+    (top, exit.load(THREAD, limit))
+}
+
+/// Room on the invocation stack was checked.
+pub(super) fn depth(exit: &mut Exit<'_, '_>) -> Result<(), Reason> {
+    let (top, limit) = limit(exit);
+    exit.fact(
+        Test::LessUnsigned,
+        top,
+        limit,
+        false,
+        "room on the invocation stack",
+    )
+}
+
+fn commit(
+    mut exit: Exit<'_, '_>,
+    specification: &Specification,
+    target: Target,
+    constant: u64,
+    stack: Term,
+) -> Result<(), Reason> {
+    let new = specification.stack == Stack::New;
+    let partial = specification.state == Kept::Partial;
+    let bytes = frame_bytes(&exit.machine.policy.kind);
+    let top = exit.top;
+    let callee = exit.number(target.domain);
+    exit.to_user()?;
+    depth(&mut exit)?;
+    if partial {
+        let live = exit.load(THREAD, field!(Thread.fp_live));
+        exit.zero(live, !exit.state.pushed, "live floating-point registers")?;
+    }
+
+    // The frame.
+    let kind = if partial || new {
+        FrameKind::Partial
+    } else {
+        FrameKind::Minimal
+    };
+    exit.frame(-bytes, kind, bytes)?;
+    let (ra, sp) = (exit.input(register::RA), exit.input(register::SP));
+    let tp = exit.csr(csr::SSCRATCH);
+    exit.memory(
+        top,
+        -bytes + field!(Frame.pc),
+        ra,
+        "the frame's return address",
+    )?;
+    exit.memory(
+        top,
+        -bytes + field!(Frame.sp),
+        sp,
+        "the frame's stack pointer",
+    )?;
+    let previous = exit.load(THREAD, field!(Thread.stack));
+    let header = FRAME_HEADER as i32;
+    if new {
+        exit.memory(
+            top,
+            -bytes + field!(Frame.stack),
+            previous,
+            "the frame's stack",
+        )?;
+    } else if partial {
+        exit.memory(top, -bytes + field!(Frame.stack), ZERO, "the frame's stack")?;
+    }
+    if new || partial {
+        exit.memory(top, -bytes + header, tp, "the frame's thread pointer")?;
+    }
+    if partial {
+        for (index, number) in PARTIAL_REGISTERS.into_iter().enumerate().skip(1) {
+            let value = exit.input(number);
+            exit.memory(
+                top,
+                -bytes + header + 8 * index as i32,
+                value,
+                "a register saved in the frame",
+            )?;
+        }
+    }
+    exit.invocation(-bytes)?;
+
+    // The stack.
+    exit.set_number(register::RA, GATE + GATE_RETURN);
+    if new {
+        exit.zero(stack, false, "the callee has a free stack")?;
+        let next = exit.load(stack, field!(StackRecord.next));
+        exit.memory(
+            callee,
+            field!(Domain.stacks),
+            next,
+            "the callee's stack queue",
+        )?;
+        exit.memory(THREAD, field!(Thread.stack), stack, "the thread's stack")?;
+        let (sp, tp) = (
+            exit.load(stack, field!(StackRecord.top)),
+            exit.load(stack, field!(StackRecord.tp)),
+        );
+        exit.set(register::SP, sp);
+        exit.set(register::TP, tp);
+    } else if partial {
+        exit.set(register::TP, ZERO);
+    }
+
+    // Registers: the callee sees the arguments, with `p` nothing else.
+    if partial {
+        for number in 1..32u8 {
+            if ![register::RA, register::SP, register::TP].contains(&number) {
+                exit.set(number, ZERO);
+            }
+        }
+    }
+    for (index, argument) in specification.arguments().iter().enumerate() {
+        let number = register::A0 + index as u8;
+        let value = match argument {
+            Argument::Word => exit.input(number),
+            Argument::Constant => exit.number(constant),
+            Argument::Slot => exit.number(exit.machine.policy.name.slot),
+            Argument::Thread => exit.load(THREAD, field!(Thread.number)),
+            Argument::Domain => {
+                let invoker = exit.load(THREAD, field!(Thread.domain));
+                exit.load(invoker, field!(Domain.asid))
+            }
+            Argument::Time => {
+                let cycles = exit.csr(csr::CYCLE);
+                exit.machine.terms.right(cycles, 1)
+            }
+            // Set with the window.
+            Argument::Window(_) | Argument::ReadWindow(_) => continue,
+            Argument::OpenWindow(_) | Argument::Give(_) | Argument::Take(_) => {
+                return Err(Reason::Letter)
+            }
+        };
+        exit.set(number, value);
+    }
+    window::opened(&mut exit, specification, stack)?;
+
+    exit.enter_domain(callee)?;
+    exit.sepc = exit.number(target.entry);
+    exit.finish()
+}

@@ -1,0 +1,307 @@
+//! Terms: what a register or a word of memory holds, as an expression over the state at entry.
+//!
+//! Terms are kept once each, so that two of them are equal when their numbers are. Sums are flattened and
+//! ordered, which makes `(a + b) + c` and `a + (c + b)` one term; nothing else is simplified, because a contract
+//! builds what it expects with the same functions.
+
+use core::hash::{Hash, Hasher};
+
+use crate::decode::Width;
+
+/// A term's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Term(u16);
+
+/// Nothing is known about the value.
+pub const JUNK: Term = Term(0);
+/// Zero.
+pub const ZERO: Term = Term(1);
+/// The current thread.
+pub const THREAD: Term = Term(2);
+/// The frame that a return code is entered with.
+pub const FRAME: Term = Term(3);
+/// The floating-point frame on top after the shared block that pushes it was called.
+pub const PUSHED: Term = Term(4);
+/// Where a called block returns to.
+pub const LINK: Term = Term(5);
+
+/// What a term is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// See [`JUNK`] and the constants after it.
+    Input(u8),
+    /// A known number.
+    Number(u64),
+    /// The program's register at entry.
+    Register(u8),
+    /// The program's floating-point register at entry.
+    Float(u8),
+    /// A control and status register at entry.
+    Csr(u16),
+    /// Memory at entry.
+    Load {
+        base: Term,
+        offset: i32,
+        width: Width,
+    },
+    /// Memory now, when a store since entry may or may not have been to this place.
+    Late { base: Term, offset: i32 },
+    /// Sum of up to three terms (the rest is zero) and a number.
+    Sum { parts: [Term; 3], number: i64 },
+    /// Logical shift to the left.
+    Left { of: Term, by: u8 },
+    /// Logical shift to the right.
+    Right { of: Term, by: u8 },
+    /// Bitwise and with a number.
+    And { of: Term, mask: i16 },
+    /// Bitwise or with a number.
+    Or { of: Term, mask: i16 },
+    /// 32-bit sum with a number, sign extended.
+    AddWord { of: Term, value: i16 },
+    /// Product.
+    Product { left: Term, right: Term },
+}
+
+const NODES: usize = 1024;
+const BUCKETS: usize = 2048;
+
+/// All terms of one verification. When it is full, further terms are [`JUNK`], which no contract accepts.
+pub struct Terms {
+    nodes: [Node; NODES],
+    used: usize,
+    buckets: [u16; BUCKETS],
+}
+
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(*byte as u64);
+        }
+    }
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0 ^ value)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29);
+    }
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(value as u64);
+    }
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(value as u64);
+    }
+    fn write_i32(&mut self, value: i32) {
+        self.write_u64(value as u64);
+    }
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(value as u64);
+    }
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
+}
+
+impl Terms {
+    /// No terms but the inputs.
+    pub const fn new() -> Self {
+        Terms {
+            nodes: [Node::Input(0); NODES],
+            used: 0,
+            buckets: [0; BUCKETS],
+        }
+    }
+
+    /// Forgets everything and makes the fixed terms.
+    pub fn reset(&mut self) {
+        self.used = 0;
+        self.buckets = [0; BUCKETS];
+        for input in 0..6 {
+            let node = if input == ZERO.0 {
+                Node::Number(0)
+            } else {
+                Node::Input(input as u8)
+            };
+            self.term(node);
+        }
+    }
+
+    /// What `term` is.
+    pub fn node(&self, term: Term) -> Node {
+        self.nodes[term.0 as usize % NODES]
+    }
+
+    /// The term for `node`.
+    pub fn term(&mut self, node: Node) -> Term {
+        let mut mix = Mix(0);
+        node.hash(&mut mix);
+        let mut bucket = (mix.finish() >> 40) as usize % BUCKETS;
+        // At most half of the buckets are in use: this ends at a free one.
+        while self.buckets[bucket] != 0 {
+            let index = self.buckets[bucket] - 1;
+            if self.nodes[index as usize] == node {
+                return Term(index);
+            }
+            bucket = (bucket + 1) % BUCKETS;
+        }
+        if self.used == NODES {
+            return JUNK;
+        }
+        self.nodes[self.used] = node;
+        self.used += 1;
+        self.buckets[bucket] = self.used as u16;
+        Term(self.used as u16 - 1)
+    }
+
+    /// A number.
+    pub fn number(&mut self, value: u64) -> Term {
+        self.term(Node::Number(value))
+    }
+
+    /// The program's register at entry.
+    pub fn register(&mut self, register: u8) -> Term {
+        if register == 0 {
+            return ZERO;
+        }
+        self.term(Node::Register(register))
+    }
+
+    /// A control and status register at entry.
+    pub fn csr(&mut self, csr: u16) -> Term {
+        self.term(Node::Csr(csr))
+    }
+
+    /// The double word at `offset` from `base` at entry.
+    pub fn load(&mut self, base: Term, offset: i32) -> Term {
+        self.term(Node::Load {
+            base,
+            offset,
+            width: Width::Double,
+        })
+    }
+
+    /// The parts of a term seen as a sum.
+    fn parts(&self, term: Term) -> ([Term; 3], i64) {
+        match self.node(term) {
+            Node::Number(value) => ([ZERO; 3], value as i64),
+            Node::Sum { parts, number } => (parts, number),
+            _ => ([term, ZERO, ZERO], 0),
+        }
+    }
+
+    /// A term without its number, and that number: a base and an offset.
+    pub fn split(&mut self, term: Term) -> (Term, i64) {
+        let (parts, number) = self.parts(term);
+        (self.sum_of(parts, 0), number)
+    }
+
+    fn sum_of(&mut self, parts: [Term; 3], number: i64) -> Term {
+        if parts[0] == ZERO {
+            return self.number(number as u64);
+        }
+        if parts[1] == ZERO && number == 0 {
+            return parts[0];
+        }
+        self.term(Node::Sum { parts, number })
+    }
+
+    /// `left + right`.
+    pub fn add(&mut self, left: Term, right: Term) -> Term {
+        if left == JUNK || right == JUNK {
+            return JUNK;
+        }
+        let (a, x) = self.parts(left);
+        let (b, y) = self.parts(right);
+        let mut all = [a[0], a[1], a[2], b[0], b[1], b[2]];
+        // Zero, the smallest input, goes last.
+        all.sort_unstable_by_key(|part| if *part == ZERO { Term(u16::MAX) } else { *part });
+        if all[3] != ZERO {
+            return JUNK;
+        }
+        self.sum_of([all[0], all[1], all[2]], x.wrapping_add(y))
+    }
+
+    /// `left + number`.
+    pub fn add_number(&mut self, left: Term, number: i64) -> Term {
+        let number = self.number(number as u64);
+        self.add(left, number)
+    }
+
+    /// `left - right`, known only for a number on the right.
+    pub fn subtract(&mut self, left: Term, right: Term) -> Term {
+        match self.node(right) {
+            Node::Number(value) => self.add_number(left, (value as i64).wrapping_neg()),
+            _ => JUNK,
+        }
+    }
+
+    /// `of << by`.
+    pub fn left(&mut self, of: Term, by: u8) -> Term {
+        match self.node(of) {
+            Node::Number(value) => self.number(value << by),
+            _ if of == JUNK => JUNK,
+            _ => self.term(Node::Left { of, by }),
+        }
+    }
+
+    /// `of >> by`, zeros from the left.
+    pub fn right(&mut self, of: Term, by: u8) -> Term {
+        match self.node(of) {
+            Node::Number(value) => self.number(value >> by),
+            _ if of == JUNK => JUNK,
+            _ => self.term(Node::Right { of, by }),
+        }
+    }
+
+    /// `of & mask`.
+    pub fn and(&mut self, of: Term, mask: i16) -> Term {
+        match self.node(of) {
+            Node::Number(value) => self.number(value & mask as i64 as u64),
+            _ if of == JUNK => JUNK,
+            _ => self.term(Node::And { of, mask }),
+        }
+    }
+
+    /// `of | mask`.
+    pub fn or(&mut self, of: Term, mask: i16) -> Term {
+        match self.node(of) {
+            Node::Number(value) => self.number(value | mask as i64 as u64),
+            _ if of == JUNK => JUNK,
+            _ => self.term(Node::Or { of, mask }),
+        }
+    }
+
+    /// Low 32 bits of `of + value`, sign extended.
+    pub fn add_word(&mut self, of: Term, value: i16) -> Term {
+        match self.node(of) {
+            Node::Number(number) => {
+                self.number((number as i32).wrapping_add(value as i32) as i64 as u64)
+            }
+            _ if of == JUNK => JUNK,
+            _ => self.term(Node::AddWord { of, value }),
+        }
+    }
+
+    /// `left * right`.
+    pub fn product(&mut self, left: Term, right: Term) -> Term {
+        if left == JUNK || right == JUNK {
+            return JUNK;
+        }
+        self.term(Node::Product {
+            left: left.min(right),
+            right: left.max(right),
+        })
+    }
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self::new()
+    }
+}
