@@ -537,7 +537,7 @@ impl Machine<'_> {
     }
 
     /// Call of the shared block that moves live floating-point registers to the invocation stack.
-    pub(crate) fn call_float_push(&mut self, state: &mut State) -> Result<(), Reason> {
+    pub(crate) fn call_float_push(&mut self, state: &mut State, target: u8) -> Result<(), Reason> {
         let partial = matches!(self.policy.kind, Kind::Call { specification, .. }
             if specification.state == pebble_portal_spec::State::Partial);
         if !partial || state.pushed {
@@ -554,6 +554,7 @@ impl Machine<'_> {
             .iter()
             .any(|event| matches!(event, Event::Store { .. }));
         let expected = [
+            (target, block),
             (register::T0, entry),
             (register::T1, invocation),
             (register::T4, block),

@@ -118,9 +118,9 @@ impl Walk<'_, '_> {
                     self.note_exit(&state, way);
                     return Ok(longest.max(count));
                 }
-                Instruction::Jump { .. } => {
+                Instruction::Jump { target, .. } => {
                     self.machine
-                        .call_float_push(&mut state)
+                        .call_float_push(&mut state, target)
                         .map_err(|reason| refuse(self, reason))?;
                     self.floats = true;
                 }

@@ -241,12 +241,12 @@ pub fn differences(expected: &Machine, outcome: &Outcome) -> Vec<String> {
             Stamp::HalfCycles { register } | Stamp::Ticks { register, .. } => register == number,
         })
     };
-    for number in 1..32 {
+    for (number, &word) in state[..32].iter().enumerate().skip(1) {
         let temporary = [5, 6, 7, 28, 29, 30, 31].contains(&number);
         if stamped(number) || temporary && !expected.temporaries {
             continue;
         }
-        compare(&format!("x{number}"), expected.x[number], state[number]);
+        compare(&format!("x{number}"), expected.x[number], word);
     }
     for number in 0..32 {
         compare(

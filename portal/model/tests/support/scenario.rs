@@ -21,6 +21,32 @@ macro_rules! field {
     };
 }
 
+/// A random specification that the generator supports.
+pub fn specification(random: &mut Random) -> String {
+    let mut text = String::from(random.pick(&["sm", "sp", "nm", "np"]));
+    let mut pages = 0;
+    for _ in 0..random.below(7) {
+        let letter = random.pick(&['i', 'c', '=', 't', 'd', 'h', 'w', 'r', 'w', 'r']);
+        let window = matches!(letter, 'w' | 'r');
+        let count = if random.once_in(3) {
+            1 + random.below(4)
+        } else {
+            1
+        };
+        if window && pages + count > 8 {
+            continue;
+        }
+        text.push(letter);
+        if window {
+            pages += count;
+            if count > 1 || random.once_in(4) {
+                text.push(char::from_digit(count as u32, 10).expect("a digit"));
+            }
+        }
+    }
+    text
+}
+
 /// An address with two of its page-table levels present.
 fn buffer(random: &mut Random) -> u64 {
     let middle = random.pick(&[0, 0, 0, 3, 3, 4, 5]);
