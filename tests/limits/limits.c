@@ -108,7 +108,7 @@ int main(void)
 		[ADDRESSES] = { "addresses", -ENOMEM, 5, 8 },
 		[HEAP] = { "heap", -ENOMEM, 24, 32 },
 		[PAGES] = { "pages", -ENOMEM, 1700, 2048 },
-		[CHILDREN] = { "children", -EAGAIN, 31, 31 },
+		[CHILDREN] = { "children", -EAGAIN, 16, 16 },
 		[SEMAPHORES] = { "semaphores", -EMFILE, 200, 224 },
 		[PORTALS] = { "portals", -EMFILE, 440, 448 },
 	};

@@ -35,3 +35,19 @@ fn each_upper_level_is_checked_for_large_pages() {
     let count = checks.windows(2).filter(|&two| two == pair).count();
     assert_eq!(count, 2, "one check for each of the two upper levels");
 }
+
+/// Every letter that works on pages, with every number of pages: the most branches to one label that there are.
+#[test]
+fn every_letter_and_count_is_generated() {
+    for letter in ["w", "r", "W", "G", "T"] {
+        for pages in 1..=8 {
+            for form in ["sm", "np"] {
+                assert!(!words(&format!("{form}i{letter}{pages}")).is_empty());
+            }
+        }
+        if !["G", "T"].contains(&letter) {
+            let many = letter.repeat(6);
+            assert!(!words(&format!("np{many}")).is_empty());
+        }
+    }
+}

@@ -75,15 +75,14 @@ impl World<'_> {
             return m.fail(Errno::NoSys);
         }
         let frame = self.push_full(m, portal);
-        self.forget_temporaries(m, frame);
+        self.clear_temporaries(m, frame);
         self.call_vm(m);
     }
 
-    /// Temporaries are dead at a call: what the call's portal has put there is what the frame keeps. The
-    /// trampoline's copies of `t0` and `t1` are the program's.
-    fn forget_temporaries(&self, m: &mut Machine, frame: u64) {
-        for temporary in [7, 28, 29, 30, 31] {
-            m.forget(frame + full_offset(temporary));
+    /// Temporaries are dead at a call, and the call's portal has used them: zeros are kept.
+    fn clear_temporaries(&self, m: &mut Machine, frame: u64) {
+        for temporary in [5, 6, 7, 28, 29, 30, 31] {
+            m.set(frame + full_offset(temporary), 0);
         }
     }
 
@@ -134,7 +133,7 @@ impl World<'_> {
     pub(crate) fn wait_for_stack(&self, m: &mut Machine, domain: u64) {
         let portal = self.portal(self.system.stack_wait);
         let frame = self.push_full(m, &portal);
-        self.forget_temporaries(m, frame);
+        self.clear_temporaries(m, frame);
         self.park_for_stack(m, domain);
     }
 

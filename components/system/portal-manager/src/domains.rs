@@ -119,19 +119,6 @@ impl State {
             .ok_or(Errno::NoSuchProcess)
     }
 
-    /// The component of the system description that `domain` is, or is a copy of.
-    pub fn component_of(&self, domain: usize) -> usize {
-        let mut at = domain;
-        // Bounded as below.
-        for _ in 0..MAX_DOMAINS {
-            match self.domains[at].parent {
-                0 => break,
-                parent => at = parent,
-            }
-        }
-        at
-    }
-
     /// Whether `ancestor` made `domain`, directly or through others.
     pub fn is_ancestor(&self, ancestor: usize, domain: usize) -> bool {
         let mut at = domain;
@@ -298,6 +285,7 @@ impl State {
         if self.tables.count[domain] as usize >= MAX_OF_DOMAIN {
             return Err(Errno::TooManyOpen);
         }
+        self.may_add_portal(domain)?;
         let objects = self.objects();
         let mut text = Text::new(text);
         let mut specification;

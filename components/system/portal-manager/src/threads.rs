@@ -1,13 +1,12 @@
 //! Threads: an invocation stack plus a place to start.
 
 use pebble_abi::errno::Errno;
-use pebble_abi::layout::{self, MAX_DOMAINS, MAX_THREADS, PAGE};
+use pebble_abi::layout::{self, MAX_THREADS, PAGE};
 use pebble_abi::object::{
     self, full_offset, shared_code, Domain, Frame, FrameKind, FrameName, Stack, Thread,
 };
 
 use crate::calls;
-use crate::domains::Life;
 use crate::objects::boot_info;
 use crate::state::{State, ThreadState};
 
@@ -41,6 +40,7 @@ impl State {
         if entry <= 0 {
             return Err(Errno::NoMemory);
         }
+        self.may_add_stack(asid)?;
         let address = self.take_stack()?;
         let top = layout::stack_top(area, slot);
         let record = Stack {
@@ -107,16 +107,7 @@ impl State {
 
     /// Makes a thread record for domain `asid` on the stack record `stack`; it is parked, the scheduler does not know it yet.
     pub fn make_thread(&mut self, asid: usize, stack: u64, start: Start) -> Result<usize, Errno> {
-        // A component's copies share its allowance, so that by forking it takes nobody else's threads or domains.
-        let component = self.component_of(asid);
-        let of_component = |other: &usize| {
-            self.domains[*other].life != Life::Free && self.component_of(*other) == component
-        };
-        let threads = |other: usize| self.domains[other].threads;
-        let used: u32 = (1..MAX_DOMAINS).filter(of_component).map(threads).sum();
-        if used >= self.domains[component].description.threads {
-            return Err(Errno::Again);
-        }
+        self.may_add_thread(asid)?;
         let number = (0..MAX_THREADS)
             .find(|&number| !self.threads[number].used)
             .ok_or(Errno::TableFull)?;

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod arena;
+pub mod comparison;
 pub mod emulator;
 pub mod portals;
 pub mod random;

@@ -13,8 +13,9 @@ const SCRATCH: i32 = field!(Thread.scratch);
 /// `scause` of an environment call.
 const ENVIRONMENT_CALL: i64 = 8;
 
-/// A full frame was pushed; with `portal` in place of this block when that is given.
-fn pushed(exit: &mut Exit<'_, '_>, portal: Option<u64>) -> Result<(), Reason> {
+/// A full frame was pushed; with `portal` in place of this block when that is given. At a call (`call`) the
+/// temporaries are dead, and hold words of portal code that the program must not get: zeros are saved.
+fn pushed(exit: &mut Exit<'_, '_>, portal: Option<u64>, call: bool) -> Result<(), Reason> {
     let top = exit.top;
     let name = exit.machine.policy.name;
     let name = FrameName::new(
@@ -55,6 +56,7 @@ fn pushed(exit: &mut Exit<'_, '_>, portal: Option<u64>) -> Result<(), Reason> {
     }
     for number in FULL_REGISTERS {
         let value = match number {
+            register::T0 | register::T1 | register::T2 | 28.. if call => ZERO,
             register::TP => exit.csr(csr::SSCRATCH),
             register::T0 => exit.load(THREAD, SCRATCH),
             register::T1 => exit.load(THREAD, SCRATCH + 8),
@@ -103,7 +105,7 @@ pub(super) fn interrupt(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     }
     exit.fact(Test::Less, cause, ZERO, true, "the cause is an interrupt")?;
     exit.to_user()?;
-    pushed(&mut exit, None)?;
+    pushed(&mut exit, None, false)?;
     exit.thread_becomes_parked()?;
     let dispatcher = exit.machine.policy.system.dispatcher;
     let domain = exit.number(dispatcher.domain);
@@ -132,11 +134,11 @@ pub(super) fn fault(mut exit: Exit<'_, '_>, exception: bool) -> Result<(), Reaso
     if exit.machine.is_zero(stack) {
         // Until a stack is free the frame is that of a thread which holds none of the VM server.
         let wait = exit.machine.policy.system.stack_wait;
-        pushed(&mut exit, Some(wait))?;
+        pushed(&mut exit, Some(wait), !exception)?;
         return wait_for_stack(exit, domain);
     }
     exit.zero(stack, false, "the VM server has a free stack")?;
-    pushed(&mut exit, None)?;
+    pushed(&mut exit, None, !exception)?;
     let next = exit.load(stack, field!(Stack.next));
     exit.memory(
         domain,
@@ -227,7 +229,7 @@ pub(super) fn fault_back(mut exit: Exit<'_, '_>, window: bool) -> Result<(), Rea
 /// A call found no free stack in domain `t6`: the thread is parked and repeats its call.
 pub(super) fn stack_wait(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     let domain = exit.input(register::T6);
-    pushed(&mut exit, None)?;
+    pushed(&mut exit, None, true)?;
     wait_for_stack(exit, domain)
 }
 
