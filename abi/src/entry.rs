@@ -125,6 +125,9 @@ pub mod portal_manager {
     pub const THREAD_EXIT: usize = 20;
     /// `interrupt_semaphore(a1 = interrupt)`: makes a device semaphore; answers the slot of P.
     pub const INTERRUPT_SEMAPHORE: usize = 21;
+    /// `template(a1 = page template)`: the VM server registers how portals deal with its page tables
+    /// ([`crate::page_table::PageTemplate`]), before `start`.
+    pub const TEMPLATE: usize = 23;
     /// `time_offset(a1 = nanoseconds)`: the clock driver sets what time of day adds to the counter.
     pub const TIME_OFFSET: usize = 22;
 }
@@ -361,6 +364,13 @@ const fn core(
 
 /// All portals between core domains that are calls (locks, scheduler entries and short circuits are made beside).
 pub const CORE: &[Core] = &[
+    core(
+        role::VM,
+        slot::vm::TEMPLATE,
+        role::PORTAL_MANAGER,
+        portal_manager::TEMPLATE,
+        "nmcr",
+    ),
     core(
         role::VM,
         slot::vm::FAULT_REPORT,

@@ -51,7 +51,7 @@ int main(void)
 	CHECK(call(self, 1, 0, 0, 0, 0) == deepest);
 	EXPECT(refusals, 1);
 	/* A frame that keeps registers takes more room. */
-	CHECK(deepest > 15 && deepest < minimal);
+	CHECK(deepest > 5 && deepest < minimal);
 
 	other = offered("/test/server", "smcii", 0, CALL_BACK);
 	refusals = deepest = 0;

@@ -12,11 +12,11 @@ enum {
 	TOGETHER,     /* waits until a1 threads are inside, answers how many there were */
 	SLOWLY,       /* sleeps a little, counts the most threads that were inside at once */
 	CALL_BACK,    /* invokes /program/back with a1, a2; answers its answer */
-	TOUCH,        /* loads from a1 (a2 = 0) or stores to it (a2 = 1); answers the byte */
+	TOUCH,        /* loads from a1 + a3 (a2 = 0) or stores there (a2 = 1); answers the byte */
 	SUM,          /* adds up a2 bytes from a1 on */
 	FILL,         /* writes a3 to a2 bytes from a1 on */
 	KEEP,         /* keeps a1; with a1 = 0 touches what it kept */
-	DIE,          /* ends in the way a1 says */
+	DIE,          /* ends in the way a1 says; jumps to a2 */
 	PASS,         /* hands a1, a2 on to slot c */
 	OPEN,         /* opens the name in window a1 for itself; answers the slot */
 	ENTRIES
@@ -92,6 +92,16 @@ static inline long start_component(const char *name)
 		return start;
 	long asid = call(start, (long)text.text, 0, 0, 0, 0);
 	portal_close(start);
+	return asid;
+}
+
+/* Starts the server that tests end, and waits until it has its names; answers its domain. */
+static inline long start_mortal(void)
+{
+	long asid = start_component("mortal");
+	int slot = asid > 0 ? open_of("/test/mortal", "offer") : -1;
+	CHECK(asid > 0 && slot > 0);
+	portal_close(slot);
 	return asid;
 }
 

@@ -91,9 +91,10 @@ static long call_back(int slot, long a, long b)
 	return back < 0 ? back : call(back, a, b, 0, 0, 0);
 }
 
-static int touch(int c, volatile char *address, int store)
+static int touch(int c, volatile char *address, int store, long offset)
 {
 	(void)c;
+	address += offset;
 	if (store)
 		*address = 'x';
 	return *address;
@@ -131,7 +132,7 @@ __attribute__((noinline)) static int overflow(int depth)
 	return depth < 1 << 20 ? overflow(depth + 1) + room[0] : 0;
 }
 
-static int die(int c, int how)
+static int die(int c, int how, void (*to)(void))
 {
 	(void)c;
 	switch (how) {
@@ -146,7 +147,7 @@ static int die(int c, int how)
 		__asm__ volatile("unimp");
 		return 0;
 	default:
-		((void (*)(void))0x7fffff000)();
+		to();
 		return 0;
 	}
 }

@@ -125,6 +125,10 @@ impl Workspace {
         {
             return refuse(0, Reason::Shape);
         }
+        let windows = matches!(policy.kind, Kind::Call { specification, .. } if contract::names_pages(specification));
+        if windows && !contract::is_sound(&policy.system.pages) {
+            return refuse(entry, Reason::Template);
+        }
         let mut machine = Machine {
             policy,
             words,

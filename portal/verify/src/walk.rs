@@ -65,6 +65,8 @@ impl Walk<'_, '_> {
     /// Walks one part from its beginning; answers the longest path in instructions.
     fn part(&mut self, part: Part, index: usize) -> Result<u32, Offence> {
         self.part = part;
+        // Terms of one part mean nothing in the other.
+        self.machine.terms.reset();
         self.machine.log.cut(0);
         let state = begin(self.machine, part);
         self.path(index, state, 0)

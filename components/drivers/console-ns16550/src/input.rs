@@ -1,6 +1,7 @@
 //! Input: a ring of bytes that have arrived, and how many readers wait for more.
 
-/// Bytes kept until somebody reads; what arrives beyond is lost, as on any serial line without flow control.
+/// Bytes kept until somebody reads. When they are full the driver stops taking bytes from the device: the rest waits
+/// there, and before it at whoever sends.
 pub const CAPACITY: usize = 1024;
 /// Control-D on the wire: the end of input.
 pub const END: u8 = 4;
@@ -24,6 +25,7 @@ pub struct Input<const READERS: usize> {
     first: usize,
     count: usize,
     waiting: usize,
+    paused: bool,
 }
 
 impl<const READERS: usize> Input<READERS> {
@@ -34,15 +36,29 @@ impl<const READERS: usize> Input<READERS> {
             first: 0,
             count: 0,
             waiting: 0,
+            paused: false,
         }
     }
 
-    /// A byte has arrived.
-    pub fn push(&mut self, byte: u8) {
-        if self.count < CAPACITY {
+    /// Takes bytes that have arrived, as many as there is room for. Answers whether there is no more room: then the
+    /// device is to be silent until [`Input::resume`] says otherwise.
+    pub fn fill(&mut self, mut arrived: impl Iterator<Item = u8>) -> bool {
+        while self.count < CAPACITY {
+            let Some(byte) = arrived.next() else {
+                return false;
+            };
             self.bytes[(self.first + self.count) % CAPACITY] = byte;
             self.count += 1;
         }
+        self.paused = true;
+        true
+    }
+
+    /// Whether a silent device may speak again: there is room for a good deal.
+    pub fn resume(&mut self) -> bool {
+        let resumes = self.paused && self.count <= CAPACITY / 2;
+        self.paused &= !resumes;
+        resumes
     }
 
     /// How many readers to wake, if there is something for them. They count as not waiting from now on: one that
@@ -106,7 +122,7 @@ mod tests {
         let mut input = Input::<1>::new();
         for round in 0..1000u32 {
             for byte in 0..7 {
-                input.push((round % 200) as u8 + 10 + byte);
+                input.fill([(round % 200) as u8 + 10 + byte].into_iter());
             }
             let first = (round % 200) as u8 + 10;
             assert_eq!(
@@ -118,20 +134,30 @@ mod tests {
     }
 
     #[test]
-    fn a_full_ring_loses_what_comes_later() {
+    fn a_full_ring_leaves_the_rest_where_it_is() {
         let mut input = Input::<1>::new();
-        (0..CAPACITY + 5).for_each(|index| input.push(if index < CAPACITY { b'a' } else { b'b' }));
-        let (taken, bytes) = take(&mut input, 2 * CAPACITY);
-        assert_eq!(taken, Taken::Bytes(CAPACITY));
+        let mut arrived = (0..CAPACITY + 5).map(|index| if index < CAPACITY { b'a' } else { b'b' });
+        assert!(!input.fill(arrived.by_ref().take(5)));
+        assert!(!input.resume(), "never silent");
+        assert!(input.fill(arrived.by_ref()));
+        assert_eq!(arrived.len(), 5, "not one taken too many");
+        let (taken, bytes) = take(&mut input, CAPACITY / 2 - 1);
+        assert_eq!(taken, Taken::Bytes(CAPACITY / 2 - 1));
+        assert!(!input.resume(), "not yet half empty");
         assert!(bytes.iter().all(|&byte| byte == b'a'));
+        assert_eq!(take(&mut input, 1).0, Taken::Bytes(1));
+        assert!(input.resume());
+        assert!(!input.resume(), "once");
+        assert!(!input.fill(arrived));
+        assert!(take(&mut input, CAPACITY).1.ends_with(b"abbbbb"));
     }
 
     #[test]
     fn the_end_of_input_is_told_once() {
         let mut input = Input::<1>::new();
-        [b'a', END, b'b']
-            .into_iter()
-            .for_each(|byte| input.push(byte));
+        [b'a', END, b'b'].into_iter().for_each(|byte| {
+            input.fill([byte].into_iter());
+        });
         assert_eq!(take(&mut input, 10), (Taken::Bytes(1), vec![b'a']));
         assert_eq!(take(&mut input, 10).0, Taken::End);
         assert_eq!(take(&mut input, 10), (Taken::Bytes(1), vec![b'b']));
@@ -144,7 +170,7 @@ mod tests {
         assert_eq!(take(&mut input, 1).0, Taken::Wait);
         assert_eq!(take(&mut input, 1).0, Taken::TooManyWait);
         assert_eq!(input.wake(), 0, "nothing has arrived");
-        input.push(b'x');
+        input.fill([b'x'].into_iter());
         assert_eq!(input.wake(), 2);
         assert_eq!(input.wake(), 0);
         assert_eq!(take(&mut input, 1).0, Taken::Bytes(1));

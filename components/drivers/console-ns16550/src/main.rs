@@ -51,7 +51,9 @@ fn run() -> Result<(), Error> {
         pebble::sem_wait(interrupt)?;
         let waiting = {
             let mut input = INPUT.lock();
-            uart::received().for_each(|byte| input.push(byte));
+            if input.fill(uart::received()) {
+                uart::disable_receive_interrupt();
+            }
             input.wake()
         };
         for _ in 0..waiting {
@@ -114,7 +116,15 @@ fn read_into(
     length: usize,
 ) -> Result<usize, Error> {
     loop {
-        match INPUT.lock().take(length, &mut put) {
+        let taken = {
+            let mut input = INPUT.lock();
+            let taken = input.take(length, &mut put);
+            if input.resume() {
+                uart::enable_receive_interrupt();
+            }
+            taken
+        };
+        match taken {
             Taken::Bytes(count) => return Ok(count),
             Taken::End => return Ok(0),
             Taken::Wait => {}

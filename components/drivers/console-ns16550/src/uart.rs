@@ -42,6 +42,11 @@ pub fn enable_receive_interrupt() {
     write(INTERRUPT_ENABLE, 1);
 }
 
+/// From now on it does not: what arrives waits in the device, and then at the sender.
+pub fn disable_receive_interrupt() {
+    write(INTERRUPT_ENABLE, 0);
+}
+
 /// What has been received and not yet read; the interrupt stays raised until this is empty.
 pub fn received() -> impl Iterator<Item = u8> {
     core::iter::from_fn(|| (read(LINE_STATUS) & 1 != 0).then(|| read(DATA)))

@@ -265,7 +265,7 @@ mod tests {
         }
         let back: Vec<u8> = b"\x1b[A".repeat(KEPT + 20);
         assert_eq!(type_in(&mut editor, &[&back[..], b"\r"].concat()).0, ["5"]);
-        let long = vec![b'x'; LONGEST + 10];
+        let long = [b'x'; LONGEST + 10];
         let (lines, screen) = type_in(&mut editor, &[&long[..], b"\r"].concat());
         assert_eq!(lines, ["x".repeat(LONGEST)]);
         assert_eq!(screen.matches(BELL).count(), 10);

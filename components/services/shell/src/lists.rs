@@ -17,7 +17,8 @@ use crate::table::Table;
 /// A domain in words: its component's name, with the number where the name alone could be another's.
 pub fn domain_name(domains: &[Domain], asid: usize) -> String {
     match domains.iter().find(|domain| domain.asid == asid) {
-        None => format!("domain {asid}"),
+        // Threads may still be on their way out.
+        None => format!("domain {asid}, ended"),
         Some(domain) => {
             let twice = domains
                 .iter()

@@ -107,10 +107,9 @@ extern "C" fn main() -> ! {
 fn start_all(bundle: &Bundle, wanted: impl Fn(&Component) -> bool) {
     for index in 0..bundle.count() {
         let component = bundle.component(index);
-        if component.role >= role::CORE_END || component.role == role::ORDINARY {
-            if wanted(&component) {
-                let _ = start(bundle, index);
-            }
+        let is_core = component.role < role::CORE_END && component.role != role::ORDINARY;
+        if !is_core && wanted(&component) {
+            let _ = start(bundle, index);
         }
     }
 }

@@ -50,9 +50,6 @@ pub fn kill(asid: usize, reason: Reason) -> Result<isize, Errno> {
 fn end(asid: usize, reason: Reason) -> Result<(), Errno> {
     STATE.with(|state| {
         state.alive(asid)?;
-        if state.limbo == 0 {
-            state.make_limbo()?;
-        }
         state.undisturbed(|state| state.bury(asid));
         state.record_death(asid, reason);
         Ok(())

@@ -285,6 +285,7 @@ impl State {
         if self.tables.count[domain] as usize >= MAX_OF_DOMAIN {
             return Err(Errno::TooManyOpen);
         }
+        self.may_add_portal(domain)?;
         let objects = self.objects();
         let mut text = Text::new(text);
         let mut specification;

@@ -113,6 +113,7 @@ pub fn fork(parent: usize, thread: usize, intercept: u64) -> Result<isize, Errno
         let mut description = state.alive(parent)?.description;
         description.role = role::ORDINARY;
         description.interrupts = [0; 4];
+        state.may_fork(parent)?;
         if shares && state.shares_stacks(parent) {
             return Err(Errno::Busy);
         }

@@ -14,6 +14,7 @@ mod info;
 mod names;
 mod objects;
 mod semaphores;
+mod shares;
 mod state;
 mod tables;
 mod threads;
@@ -22,6 +23,7 @@ mod warden;
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{self, MAX_DOMAINS};
 use pebble_abi::object::{role, DomainDescription};
+use pebble_abi::page_table::PageTemplate;
 use pebble_server::entries;
 
 use domains::Life;
@@ -32,7 +34,7 @@ use threads::Start;
 entries! { [
     start, exit, sem_create, sem_destroy, thread_create, domain_fork, portal_register, portal_open,
     portal_create_child, portal_notify, stack_add, portal_close, system_info, domain_kill, fault_report, domain_create,
-    domain_start, death_next, stack_warden, spare, thread_exit, interrupt_semaphore, time_offset,
+    domain_start, death_next, stack_warden, spare, thread_exit, interrupt_semaphore, time_offset, template,
 ] }
 
 /// Number of boot code's third thread, the warden.
@@ -279,5 +281,22 @@ extern "C" fn time_offset(_: usize, nanoseconds: usize) -> isize {
         // A short circuit leaves no frame, and portals run to their end: nothing is inside the old code.
         state.code.free(old);
         Ok(0)
+    }))
+}
+
+extern "C" fn template(_: usize, template: usize) -> isize {
+    let Some(template) = objects::window_read::<PageTemplate>(template) else {
+        return Errno::Fault.negated();
+    };
+    if !template.fits() {
+        return Errno::Invalid.negated();
+    }
+    number(STATE.with(|state| match state.pages {
+        // Portals that exist were made by the first one.
+        Some(known) if known != template => Err(Errno::Busy),
+        _ => {
+            state.pages = Some(template);
+            Ok(0)
+        }
     }))
 }

@@ -112,7 +112,11 @@ pub fn string(address: usize) -> Result<([u8; NAMELEN], usize), Errno> {
     }
     match text.iter().position(|&byte| byte == 0) {
         // A string that ends with its page has no NUL within the window.
-        Some(length) if length < bytes.len() => Ok((text, length)),
+        Some(length) if length < bytes.len() => {
+            // What follows the NUL is no part of the name: names are compared whole.
+            text[length..].fill(0);
+            Ok((text, length))
+        }
         _ if bytes.len() < NAMELEN => Err(Errno::Fault),
         _ => Err(Errno::NameTooLong),
     }

@@ -4,6 +4,7 @@ use pebble_abi::entry::{self, STANDARD};
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{MAX_DOMAINS, MAX_STACKS, MAX_THREADS, PHYSMAP};
 use pebble_abi::object::{self, feature, role, shared_code, Death};
+use pebble_abi::page_table::{self, PageTemplate};
 use pebble_abi::slot::{self, FIRST_DYNAMIC};
 use pebble_portal_codegen::{Kind, Name, SchedulerEntries, System, Target};
 use pebble_portal_spec::Specification;
@@ -39,6 +40,8 @@ pub struct State {
     pub objects: Option<Objects>,
     /// What all generated code shares.
     pub system: System,
+    /// What the VM server registered for the window letters.
+    pub pages: Option<PageTemplate>,
     /// Code space.
     pub code: CodeSpace,
     /// Portal tables.
@@ -78,6 +81,7 @@ impl State {
         State {
             objects: None,
             system: SYSTEM,
+            pages: None,
             code: CodeSpace::new(),
             tables: Tables::new(),
             domains: [DomainState::NONE; MAX_DOMAINS],
@@ -129,7 +133,10 @@ impl State {
             stack: 0,
         };
         let scheduler = |entry: usize| core(role::SCHEDULER, entry).entry;
+        // Nothing can be generated for a window letter that the VM server has not explained.
+        let pages = self.pages.ok_or(Errno::Invalid)?;
         self.system = System {
+            pages,
             threads: base + object::THREADS,
             hart: base + object::HART,
             semaphores: PHYSMAP + info.semaphores[1],
@@ -172,7 +179,7 @@ impl State {
         }
         self.standard_portals(&core)?;
         self.dead = self.place(&Kind::Dead, Name::default())?.address;
-        Ok(())
+        self.make_limbo()
     }
 
     /// One block for each standard portal serves every component: nothing in it depends on the caller.
@@ -292,6 +299,7 @@ const NOWHERE: Target = Target {
     stack: 0,
 };
 const SYSTEM: System = System {
+    pages: page_table::TEMPLATE,
     threads: 0,
     hart: 0,
     semaphores: 0,

@@ -2,7 +2,7 @@
 
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::MAX_DOMAINS;
-use pebble_abi::slot::{FIRST_DYNAMIC, NPORTALS};
+use pebble_abi::slot::{INTERRUPT, NPORTALS};
 
 use crate::code::Placed;
 use crate::objects::Objects;
@@ -10,7 +10,7 @@ use crate::objects::Objects;
 /// Portals at one time, the standard ones not counted.
 pub const MAX_PORTALS: usize = 3072;
 /// Most portals of one domain, so that what it exhausts only it misses.
-pub const MAX_OF_DOMAIN: usize = NPORTALS - FIRST_DYNAMIC;
+pub const MAX_OF_DOMAIN: usize = NPORTALS - INTERRUPT - 16;
 
 /// A specification's text; valid ones have at most 14 characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +79,8 @@ pub struct Tables {
     index: [[u16; NPORTALS]; MAX_DOMAINS],
     /// Portals of each domain.
     pub count: [u16; MAX_DOMAINS],
+    /// Code units of each domain's portals.
+    pub units: [u16; MAX_DOMAINS],
     next: usize,
 }
 
@@ -89,6 +91,7 @@ impl Tables {
             records: [const { None }; MAX_PORTALS],
             index: [[0; NPORTALS]; MAX_DOMAINS],
             count: [0; MAX_DOMAINS],
+            units: [0; MAX_DOMAINS],
             next: 0,
         }
     }
@@ -123,6 +126,7 @@ impl Tables {
         self.records[free] = Some(portal);
         self.index[domain][slot] = free as u16 + 1;
         self.count[domain] += 1;
+        self.units[domain] += portal.code.units;
         objects.write(
             objects.read_domain(domain).table + 8 * slot as u64,
             portal.code.address,
@@ -143,7 +147,9 @@ impl Tables {
         objects.write(objects.read_domain(domain).table + 8 * slot as u64, empty);
         self.index[domain][slot] = 0;
         self.count[domain] -= 1;
-        self.records[index].take()
+        let portal = self.records[index].take();
+        self.units[domain] -= portal.map_or(0, |portal| portal.code.units);
+        portal
     }
 
     /// Lets one portal into `target` answer `-EOWNERDEAD` from now on; answers its former code, `None` when there is none left.
@@ -156,6 +162,7 @@ impl Tables {
             dead,
         );
         portal.action = Action::Dead;
+        self.units[portal.domain as usize] -= portal.code.units;
         Some(core::mem::take(&mut portal.code))
     }
 }

@@ -40,6 +40,7 @@ impl State {
         if entry <= 0 {
             return Err(Errno::NoMemory);
         }
+        self.may_add_stack(asid)?;
         let address = self.take_stack()?;
         let top = layout::stack_top(area, slot);
         let record = Stack {
@@ -106,9 +107,7 @@ impl State {
 
     /// Makes a thread record for domain `asid` on the stack record `stack`; it is parked, the scheduler does not know it yet.
     pub fn make_thread(&mut self, asid: usize, stack: u64, start: Start) -> Result<usize, Errno> {
-        if self.domains[asid].threads >= self.domains[asid].description.threads {
-            return Err(Errno::Again);
-        }
+        self.may_add_thread(asid)?;
         let number = (0..MAX_THREADS)
             .find(|&number| !self.threads[number].used)
             .ok_or(Errno::TableFull)?;

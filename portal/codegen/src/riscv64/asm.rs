@@ -1,5 +1,7 @@
 //! A small RISC-V assembler: the instructions that portal code uses, forward labels, a literal pool.
 
+use pebble_abi::page_table::PageTemplate;
+
 /// An integer register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register(pub u32);
@@ -79,6 +81,8 @@ pub const MAX_LITERALS: usize = 12;
 
 /// Emits code into `words`; an overflow is remembered and reported once at the end.
 pub struct Assembler<'a> {
+    /// What the VM server said about page-table entries.
+    pub pages: PageTemplate,
     words: &'a mut [u32],
     used: usize,
     literals: [u64; MAX_LITERALS],
@@ -96,6 +100,7 @@ impl<'a> Assembler<'a> {
     pub fn new(words: &'a mut [u32]) -> Self {
         let used = 2 * MAX_LITERALS;
         Assembler {
+            pages: PageTemplate::default(),
             words,
             used,
             literals: [0; MAX_LITERALS],

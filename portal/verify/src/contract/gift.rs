@@ -3,16 +3,10 @@
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{PAGE, STACKS};
 use pebble_abi::object::{self, Domain, Frame, Thread};
-use pebble_abi::page_table::{BORROWED, EXECUTE, SHARED_UNTIL_WRITTEN};
 use pebble_portal_spec::{Argument, Specification, Stack, State as Kept};
 
 use super::window::{buffers, within_page, Buffer, Page};
 use super::*;
-
-/// An entry with one of these stays where it is.
-const UNMOVABLE: i16 = (BORROWED | EXECUTE) as i16;
-/// What the copy of an entry does not have.
-const NOT_COPIED: i16 = (EXECUTE | SHARED_UNTIL_WRITTEN) as i16;
 
 /// Bytes of a call's frame before the words of the letter `T`.
 pub(super) fn saved_bytes(specification: &Specification) -> u64 {
@@ -44,7 +38,8 @@ pub(super) fn scratch_words(specification: &Specification) -> i32 {
 /// The comparisons that say that a page must stay where it is: its address, and bits of its entry.
 fn unmovable(exit: &mut Exit<'_, '_>, page: &Page) -> (Term, Term) {
     let stacks = exit.number(STACKS);
-    let bits = exit.machine.terms.and(page.entries[2], UNMOVABLE);
+    let fixed = exit.machine.policy.system.pages.fixed as i16;
+    let bits = exit.machine.terms.and(page.entries[2], fixed);
     (stacks, bits)
 }
 
@@ -153,10 +148,11 @@ pub(super) fn handed_over(
                 for check in page.checks(exit, buffer.rights()) {
                     exit.zero(check, true, "the invoker may read the window's page")?;
                 }
+                let template = exit.machine.policy.system.pages;
                 let terms = &mut exit.machine.terms;
-                let dropped = terms.and(last, NOT_COPIED);
+                let dropped = terms.and(last, template.drop as i16);
                 let copy = terms.subtract(last, dropped);
-                let copy = terms.or(copy, BORROWED as i16);
+                let copy = terms.or(copy, template.mark as i16);
                 exit.memory(next, slot, copy, "the entry of a window that stays open")?;
             }
         }

@@ -25,6 +25,8 @@ use crate::state::{csr, register, Event, FloatUnit, State, Test};
 use crate::term::{Term, FRAME, JUNK, LINK, THREAD, ZERO};
 use core::mem::offset_of;
 
+pub(crate) use window::{is_sound, names_pages};
+
 /// How a path leaves the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {

@@ -2,6 +2,7 @@
 
 use pebble_abi::layout::{PAGE, WINDOW_PAGES};
 use pebble_abi::object::{Domain, Stack, Thread};
+use pebble_abi::page_table::{self, PageTemplate};
 use pebble_portal_spec::{Argument, Specification};
 
 use super::*;
@@ -12,6 +13,29 @@ const READABLE: i16 = 0x13;
 const WRITABLE: i16 = 0x17;
 /// Accessed and dirty.
 const ACCESSED_DIRTY: i16 = 0xc0;
+
+/// Bits of an entry that mean nothing to the processor.
+const SOFTWARE: u32 = (page_table::SHARED_UNTIL_WRITTEN | page_table::BORROWED) as u32;
+
+/// Whether the VM server's template agrees with the processor: it may choose among the bits that mean nothing to the
+/// processor, but a table is a table, rights are rights, and nothing executable is passed on.
+pub(crate) fn is_sound(template: &PageTemplate) -> bool {
+    let execute = page_table::EXECUTE as u32;
+    let passes = |bits: u32| bits & execute != 0 && bits & !(execute | SOFTWARE) == 0;
+    template.table_mask == crate::record::TABLE_OR_LEAF as u32
+        && template.table_value == page_table::VALID as u32
+        && template.readable == READABLE as u32
+        && template.writable == WRITABLE as u32
+        && template.add == ACCESSED_DIRTY as u32
+        && passes(template.fixed)
+        && passes(template.drop)
+        && template.mark & !SOFTWARE == 0
+}
+
+/// Whether the specification has a letter that works on pages.
+pub(crate) fn names_pages(specification: &Specification) -> bool {
+    buffers(specification).next().is_some()
+}
 
 /// An argument that names pages.
 #[derive(Clone, Copy)]

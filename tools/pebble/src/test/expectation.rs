@@ -6,6 +6,7 @@ use anyhow::{bail, Context, Result};
 use regex::Regex;
 use serde::Deserialize;
 
+use super::dialogue::Turn;
 use crate::process::Finished;
 
 /// `tests/GROUP/NAME.toml`.
@@ -27,6 +28,9 @@ pub struct Scenario {
     /// What is typed.
     #[serde(default)]
     pub input: String,
+    /// What is typed when the run has said something; instead of `input`.
+    #[serde(default)]
+    pub dialogue: Vec<Turn>,
     /// Seconds.
     #[serde(default = "default_timeout")]
     pub timeout: u64,
@@ -85,6 +89,12 @@ impl Scenario {
             toml::from_str(&text).with_context(|| file.display().to_string())?;
         if scenario.times == 0 {
             bail!("{}: times = 0 tests nothing", file.display());
+        }
+        if !scenario.input.is_empty() && !scenario.dialogue.is_empty() {
+            bail!(
+                "{}: `input` and `dialogue` exclude each other",
+                file.display()
+            );
         }
         Ok(scenario)
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{bail, Context, Result};
 
 use super::expectation::Scenario;
-use super::{tree, Outcome, Session};
+use super::{dialogue, tree, Outcome, Session};
 use crate::process::{self, Finished};
 
 /// Runs at one time.
@@ -124,9 +124,9 @@ fn start(session: &Session<'_>, scenario: &Scenario, folder: &Path) -> Result<Fi
         });
         command.arg("--").args(&scenario.args);
     }
-    process::capture_with_input(
-        &mut command,
-        scenario.input.as_bytes(),
-        Duration::from_secs(scenario.timeout) + OVERHEAD,
-    )
+    let limit = Duration::from_secs(scenario.timeout) + OVERHEAD;
+    if !scenario.dialogue.is_empty() {
+        return dialogue::converse(&mut command, &scenario.dialogue, limit);
+    }
+    process::capture_with_input(&mut command, scenario.input.as_bytes(), limit)
 }

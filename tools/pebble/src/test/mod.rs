@@ -4,6 +4,7 @@
 
 mod checks;
 mod commands;
+mod dialogue;
 mod expectation;
 mod guest;
 mod tree;

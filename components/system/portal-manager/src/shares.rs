@@ -1,0 +1,92 @@
+//! Shares: what one component of the system description may hold together with everything that it forked, so that
+//! what it exhausts only it misses.
+
+use pebble_abi::errno::Errno;
+use pebble_abi::layout::{MAX_DOMAINS, MAX_STACKS};
+use pebble_abi::object::role;
+
+use crate::domains::Life;
+use crate::state::State;
+
+/// Domains: the component and its descendants, dead ones that threads have not left yet included.
+const DOMAINS: usize = 17;
+/// Threads.
+const THREADS: u32 = 64;
+/// Portals, the standard ones not counted.
+const PORTALS: usize = 1024;
+/// Portal code in units of 64 bytes.
+const CODE_UNITS: usize = 8192;
+/// Stack records.
+const STACKS: usize = 256;
+
+impl State {
+    /// The component that a domain belongs to: itself, or the ancestor that init started.
+    fn component(&self, asid: usize) -> usize {
+        let mut at = asid;
+        // Bounded: a chain of parents is at most as long as there are domains.
+        for _ in 0..MAX_DOMAINS {
+            match self.domains[at].parent {
+                0 => break,
+                parent => at = parent,
+            }
+        }
+        at
+    }
+
+    /// Sums `what` over all domains of the component of `asid`.
+    fn sum(&self, asid: usize, what: impl Fn(usize) -> usize) -> usize {
+        let component = self.component(asid);
+        (1..MAX_DOMAINS)
+            .filter(|&other| self.domains[other].life != Life::Free)
+            .filter(|&other| self.component(other) == component)
+            .map(what)
+            .sum()
+    }
+
+    fn is_core(asid: usize) -> bool {
+        asid < role::CORE_END as usize
+    }
+
+    /// `-EAGAIN` when `parent` may not fork another domain.
+    pub fn may_fork(&self, parent: usize) -> Result<(), Errno> {
+        match self.sum(parent, |_| 1) < DOMAINS {
+            true => Ok(()),
+            false => Err(Errno::Again),
+        }
+    }
+
+    /// `-EAGAIN` when `asid` may not have another thread.
+    pub fn may_add_thread(&self, asid: usize) -> Result<(), Errno> {
+        let domain = &self.domains[asid];
+        let of_component = self.sum(asid, |other| self.domains[other].threads as usize);
+        match domain.threads < domain.description.threads && of_component < THREADS as usize {
+            true => Ok(()),
+            false => Err(Errno::Again),
+        }
+    }
+
+    /// `-EMFILE` when the component of `domain` may not have another portal.
+    pub fn may_add_portal(&self, domain: usize) -> Result<(), Errno> {
+        let portals = self.sum(domain, |other| self.tables.count[other] as usize);
+        let units = self.sum(domain, |other| self.tables.units[other] as usize);
+        match Self::is_core(domain) || portals < PORTALS && units < CODE_UNITS {
+            true => Ok(()),
+            false => Err(Errno::TooManyOpen),
+        }
+    }
+
+    /// `-ENFILE` when the component of `asid` may not have another stack.
+    pub fn may_add_stack(&self, asid: usize) -> Result<(), Errno> {
+        let objects = self.objects();
+        let component = self.component(asid);
+        let stacks = (0..MAX_STACKS)
+            .filter(|index| self.stacks[index / 64] >> (index % 64) & 1 != 0)
+            .map(|index| objects.read_stack(objects.stack(index)).domain as usize)
+            .filter(|&owner| owner < MAX_DOMAINS && self.component(owner) == component)
+            .count();
+        match stacks < STACKS {
+            true => Ok(()),
+            false => Err(Errno::TableFull),
+        }
+    }
+}
