@@ -47,6 +47,7 @@ pub use offence::{Offence, Reason};
 
 use pebble_portal_spec::portal::{Kind, Name, System};
 
+use contract::Pages;
 use machine::Machine;
 use state::Log;
 use term::Terms;
@@ -80,10 +81,11 @@ pub struct Report {
     pub floats: bool,
 }
 
-/// Room for one verification: about 25 KiB, for those whose stacks are small.
+/// Room for one verification: about 30 KiB, for those whose stacks are small.
 pub struct Workspace {
     terms: Terms,
     log: Log,
+    pages: Pages,
 }
 
 impl Workspace {
@@ -92,6 +94,7 @@ impl Workspace {
         Workspace {
             terms: Terms::new(),
             log: Log::new(),
+            pages: Pages::new(),
         }
     }
 
@@ -107,7 +110,6 @@ impl Workspace {
         policy: &Policy<'_>,
     ) -> Result<Report, Offence> {
         self.terms.reset();
-        self.log.cut(0);
         let refuse = |index: usize, reason| {
             Err(Offence {
                 address: address.wrapping_add(4 * index as u64),
@@ -136,6 +138,7 @@ impl Workspace {
             address,
             terms: &mut self.terms,
             log: &mut self.log,
+            pages: &mut self.pages,
         };
         // Literal 0 names the return code; a block without one names its entry, where a frame would go on.
         let literal = (words[entry - 1] as u64) << 32 | words[entry - 2] as u64;
