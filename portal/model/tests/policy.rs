@@ -254,11 +254,9 @@ fn random_words_are_refused() {
         let mut words: Vec<u32> = (0..count).map(|_| random.word() as u32).collect();
         let entry = random.below(20) as usize;
         // The return code is within the block more often than chance has it.
-        if let Some(pair) = words.get_mut(entry.saturating_sub(2)..entry) {
-            if let [low, high] = pair {
-                let code = arena::CODE_ADDRESS + 4 * random.below(64);
-                (*low, *high) = (code as u32, (code >> 32) as u32);
-            }
+        if let Some([low, high]) = words.get_mut(entry.saturating_sub(2)..entry) {
+            let code = arena::CODE_ADDRESS + 4 * random.below(64);
+            (*low, *high) = (code as u32, (code >> 32) as u32);
         }
         let offence = verify(&words, entry, arena::CODE_ADDRESS, &policy).expect_err("garbage");
         assert!(offence.to_string().starts_with("portal code refused at 0x"));

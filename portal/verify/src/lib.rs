@@ -34,16 +34,13 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
-mod contract;
-pub mod decode;
-mod machine;
 mod offence;
-mod record;
-mod state;
+mod riscv64;
 mod term;
-mod walk;
 
 pub use offence::{Offence, Reason};
+pub use riscv64::decode;
+use riscv64::{contract, machine, record, state, walk};
 
 use pebble_portal_spec::portal::{Kind, Name, System};
 
