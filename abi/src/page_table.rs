@@ -34,3 +34,54 @@ pub const NUMBER_SHIFT: u32 = 10;
 pub const NUMBER: u64 = ((1 << 44) - 1) << NUMBER_SHIFT;
 /// Entries in a table.
 pub const ENTRIES: u64 = 512;
+
+/// How portal code deals with page-table entries for the letters `w r W G T`: an argument-transformation template
+/// (USENIX paper, "The Portal Manager"). The VM server, which alone knows what its entries mean, registers it with the
+/// portal manager; without one those letters are refused. Masks have at most eleven bits, so that an instruction can
+/// hold them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageTemplate {
+    /// An entry above the last level leads to a table if these bits...
+    pub table_mask: u32,
+    /// ...have this value.
+    pub table_value: u32,
+    /// Bits of an entry whose page may be read by its domain.
+    pub readable: u32,
+    /// Bits of an entry whose page may also be written.
+    pub writable: u32,
+    /// Bits that an entry for a window has besides.
+    pub add: u32,
+    /// Bits of an entry that must not change its place.
+    pub fixed: u32,
+    /// Bits that a window which stays open does not take over.
+    pub drop: u32,
+    /// Bits that mark such a window.
+    pub mark: u32,
+}
+
+/// The template for the entries described in this module.
+pub const TEMPLATE: PageTemplate = PageTemplate {
+    table_mask: (VALID | READ | WRITE | EXECUTE) as u32,
+    table_value: VALID as u32,
+    readable: (VALID | READ | USER) as u32,
+    writable: (VALID | READ | WRITE | USER) as u32,
+    add: (ACCESSED | DIRTY) as u32,
+    fixed: (BORROWED | EXECUTE) as u32,
+    drop: (EXECUTE | SHARED_UNTIL_WRITTEN) as u32,
+    mark: BORROWED as u32,
+};
+
+impl Default for PageTemplate {
+    fn default() -> Self {
+        TEMPLATE
+    }
+}
+
+impl PageTemplate {
+    /// Whether every mask fits an instruction.
+    pub const fn fits(&self) -> bool {
+        let all = self.table_mask | self.table_value | self.readable | self.writable;
+        (all | self.add | self.fixed | self.drop | self.mark) < 1 << 11
+    }
+}

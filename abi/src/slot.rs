@@ -113,6 +113,8 @@ pub mod vm {
     pub const FLUSH_PAGE: usize = 59;
     /// Portal manager: a fault that nothing answers: `fault(a1 = thread, a2 = domain, a3 = cause, a4 = address, a5 = pc)`.
     pub const FAULT_REPORT: usize = 60;
+    /// Portal manager: `template(a1 = page template)`.
+    pub const TEMPLATE: usize = 57;
 }
 
 /// The standard slots, for the C header and the reference: C name, number, meaning.

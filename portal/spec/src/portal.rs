@@ -1,6 +1,8 @@
 //! Which portal is wanted: the kind, its name, and the system around it. Generator, verifier and model each read
 //! the same wish and share nothing else.
 
+use pebble_abi::page_table::PageTemplate;
+
 use crate::Specification;
 
 /// What all portals of one running system share: privileged addresses and processor features.
@@ -16,6 +18,8 @@ pub struct System {
     pub asid: bool,
     /// The processor has `stimecmp`.
     pub sstc: bool,
+    /// What the VM server registered for the window letters.
+    pub pages: PageTemplate,
     /// Scheduler: its domain, stack, and the entries that generated code calls by itself.
     pub scheduler: SchedulerEntries,
     /// Interrupt dispatcher: domain, interrupt stack, entry.

@@ -23,6 +23,7 @@ mod warden;
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{self, MAX_DOMAINS};
 use pebble_abi::object::{role, DomainDescription};
+use pebble_abi::page_table::PageTemplate;
 use pebble_server::entries;
 
 use domains::Life;
@@ -33,7 +34,7 @@ use threads::Start;
 entries! { [
     start, exit, sem_create, sem_destroy, thread_create, domain_fork, portal_register, portal_open,
     portal_create_child, portal_notify, stack_add, portal_close, system_info, domain_kill, fault_report, domain_create,
-    domain_start, death_next, stack_warden, spare, thread_exit, interrupt_semaphore, time_offset,
+    domain_start, death_next, stack_warden, spare, thread_exit, interrupt_semaphore, time_offset, template,
 ] }
 
 /// Number of boot code's third thread, the warden.
@@ -98,11 +99,13 @@ extern "C" fn thread_create(t: usize, pc: usize, sp: usize, argument: usize, tp:
 
 extern "C" fn domain_fork(_: usize, intercept: usize, domain: usize, t: usize) -> isize {
     let (thread, home) = thread_and_home(t);
-    if home != domain {
-        // The copy continues on a stack of the invoking domain: only its own threads have one.
+    let parent = STATE.with(|state| state.originator(thread));
+    if home != parent || domain != parent && intercept == 0 {
+        // The copy continues on a stack of the domain that is copied: only its own threads have one. And a child
+        // that is interposed on cannot share its table with anybody: the stubs in it are its own.
         return Errno::PermissionDenied.negated();
     }
-    number(fork::fork(domain, thread, intercept as u64))
+    number(fork::fork(parent, thread, intercept as u64))
 }
 
 extern "C" fn portal_register(
@@ -127,15 +130,16 @@ extern "C" fn portal_open(t: usize, name: usize, domain: usize) -> isize {
 }
 
 extern "C" fn portal_create_child(
-    domain: usize,
+    t: usize,
     child: usize,
     slot: usize,
     text: usize,
     constant: usize,
     entry: usize,
 ) -> isize {
+    let parent = STATE.with(|state| state.originator(thread_and_home(t).0));
     number(fork::create_child(
-        domain,
+        parent,
         child,
         slot,
         text,
@@ -144,8 +148,9 @@ extern "C" fn portal_create_child(
     ))
 }
 
-extern "C" fn portal_notify(_: usize, function: usize, domain: usize, _: usize) -> isize {
-    number(fork::notify(domain, function as u64))
+extern "C" fn portal_notify(_: usize, function: usize, _: usize, t: usize) -> isize {
+    let owner = STATE.with(|state| state.originator(thread_and_home(t).0));
+    number(fork::notify(owner, function as u64))
 }
 
 extern "C" fn stack_add(t: usize, slot: usize, tp: usize, domain: usize) -> isize {
@@ -280,5 +285,22 @@ extern "C" fn time_offset(_: usize, nanoseconds: usize) -> isize {
         // A short circuit leaves no frame, and portals run to their end: nothing is inside the old code.
         state.code.free(old);
         Ok(0)
+    }))
+}
+
+extern "C" fn template(_: usize, template: usize) -> isize {
+    let Some(template) = objects::window_read::<PageTemplate>(template) else {
+        return Errno::Fault.negated();
+    };
+    if !template.fits() {
+        return Errno::Invalid.negated();
+    }
+    number(STATE.with(|state| match state.pages {
+        // Portals that exist were made by the first one.
+        Some(known) if known != template => Err(Errno::Busy),
+        _ => {
+            state.pages = Some(template);
+            Ok(0)
+        }
     }))
 }

@@ -1,14 +1,17 @@
 //! The portal manager's state, and what is made of it when the system starts.
 
+use core::fmt::Write;
+
 use pebble_abi::entry::{self, STANDARD};
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{MAX_DOMAINS, MAX_STACKS, MAX_THREADS, PHYSMAP};
 use pebble_abi::object::{self, feature, role, shared_code, Death};
+use pebble_abi::page_table::{self, PageTemplate};
 use pebble_abi::slot::{self, FIRST_DYNAMIC};
 use pebble_portal_codegen::{Kind, Name, SchedulerEntries, System, Target};
 use pebble_portal_spec::Specification;
 
-use crate::code::{CodeSpace, Placed};
+use crate::code::{CodeSpace, Placed, Refusal};
 use crate::domains::DomainState;
 use crate::names::Services;
 use crate::objects::{boot_info, Guarded, Objects};
@@ -39,6 +42,8 @@ pub struct State {
     pub objects: Option<Objects>,
     /// What all generated code shares.
     pub system: System,
+    /// What the VM server registered for the window letters.
+    pub pages: Option<PageTemplate>,
     /// Code space.
     pub code: CodeSpace,
     /// Portal tables.
@@ -78,6 +83,7 @@ impl State {
         State {
             objects: None,
             system: SYSTEM,
+            pages: None,
             code: CodeSpace::new(),
             tables: Tables::new(),
             domains: [DomainState::NONE; MAX_DOMAINS],
@@ -94,6 +100,7 @@ impl State {
                 address: 0,
                 unit: 0,
                 units: 0,
+                worst: 0,
             },
             time_offset: 0,
             dead: 0,
@@ -104,6 +111,7 @@ impl State {
                     address: 0,
                     unit: 0,
                     units: 0,
+                    worst: 0,
                 }
             }; 256],
             pool: [0; POOL_PAGES.div_ceil(64)],
@@ -129,7 +137,10 @@ impl State {
             stack: 0,
         };
         let scheduler = |entry: usize| core(role::SCHEDULER, entry).entry;
+        // Nothing can be generated for a window letter that the VM server has not explained.
+        let pages = self.pages.ok_or(Errno::Invalid)?;
         self.system = System {
+            pages,
             threads: base + object::THREADS,
             hart: base + object::HART,
             semaphores: PHYSMAP + info.semaphores[1],
@@ -220,9 +231,17 @@ impl State {
         let objects = self.objects();
         self.code
             .place(objects, &self.system, kind, name)
-            .map_err(|error| match error {
-                pebble_portal_codegen::Error::Space => Errno::TableFull,
-                pebble_portal_codegen::Error::Unsupported(_) => Errno::Invalid,
+            .map_err(|refusal| match refusal {
+                Refusal::Generator(pebble_portal_codegen::Error::Space) => Errno::TableFull,
+                Refusal::Generator(pebble_portal_codegen::Error::Unsupported(_)) => Errno::Invalid,
+                // The generator is wrong: nothing leads to the code, and somebody has to know.
+                Refusal::Verifier(offence) => {
+                    let _ = writeln!(
+                        pebble_server::LastWords,
+                        "\x100error: portal manager: generated code is refused: {offence}"
+                    );
+                    Errno::Io
+                }
             })
     }
 
@@ -292,6 +311,7 @@ const NOWHERE: Target = Target {
     stack: 0,
 };
 const SYSTEM: System = System {
+    pages: page_table::TEMPLATE,
     threads: 0,
     hart: 0,
     semaphores: 0,

@@ -4,6 +4,7 @@
 //! domain in the upper half) from `t`. Both are written by portal code: no caller can forge them.
 
 use pebble_server::abi::errno::Errno;
+use pebble_server::abi::page_table::{PageTemplate, TEMPLATE};
 use pebble_server::abi::slot;
 use pebble_server::invoke;
 use virtual_memory::{Segment, Server, Supply};
@@ -41,7 +42,21 @@ pub fn serve_component(
 
 /// `start()`.
 pub extern "C" fn start() -> isize {
-    serve(|server| server.start(boot_info()).map(|()| 0))
+    let started = serve(|server| server.start(boot_info()).map(|()| 0));
+    if started < 0 {
+        return started;
+    }
+    register_template()
+}
+
+/// Tells the portal manager how portals deal with page-table entries: nobody else knows what they mean.
+fn register_template() -> isize {
+    /// A window shows one page: the record must not straddle two.
+    #[repr(align(64))]
+    struct Shown(PageTemplate);
+    static SHOWN: Shown = Shown(TEMPLATE);
+    let address = core::ptr::from_ref(&SHOWN.0) as usize;
+    invoke(slot::vm::TEMPLATE, address, 0, 0, 0, 0)
 }
 
 /// `sbrk(a1 = bytes, a2 = d, a3 = t)`.

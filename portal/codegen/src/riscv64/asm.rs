@@ -1,5 +1,7 @@
 //! A small RISC-V assembler: the instructions that portal code uses, forward labels, a literal pool.
 
+use pebble_abi::page_table::PageTemplate;
+
 /// An integer register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register(pub u32);
@@ -47,8 +49,9 @@ pub mod csr {
     pub const TIME: u32 = 0xc01;
 }
 
-/// Most branches to one label: letter `T` makes five checks for each page of either side, all to the same answer.
-pub const MAX_BRANCHES: usize = 2 * 5 * pebble_portal_spec::MAX_WINDOW_PAGES;
+/// Most branches to one label: letter `T` makes five checks for each page of either side and one more, all to the
+/// same answer.
+pub const MAX_BRANCHES: usize = 1 + 2 * 5 * pebble_portal_spec::MAX_WINDOW_PAGES;
 
 /// A place that forward branches lead to.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +81,8 @@ pub const MAX_LITERALS: usize = 12;
 
 /// Emits code into `words`; an overflow is remembered and reported once at the end.
 pub struct Assembler<'a> {
+    /// What the VM server said about page-table entries.
+    pub pages: PageTemplate,
     words: &'a mut [u32],
     used: usize,
     literals: [u64; MAX_LITERALS],
@@ -95,6 +100,7 @@ impl<'a> Assembler<'a> {
     pub fn new(words: &'a mut [u32]) -> Self {
         let used = 2 * MAX_LITERALS;
         Assembler {
+            pages: PageTemplate::default(),
             words,
             used,
             literals: [0; MAX_LITERALS],

@@ -10,19 +10,11 @@ use super::window::{address_of_page, walk, Absent};
 use super::DOMAIN;
 use core::mem::offset_of;
 use pebble_abi::errno::Errno;
-use pebble_abi::{layout, object, page_table};
+use pebble_abi::{layout, object};
 
 const GIFT: i32 = offset_of!(object::Domain, gift) as i32;
 const GIFT_END: i32 = GIFT + 8;
 const GIFT_ADDRESS: i32 = offset_of!(object::Domain, gift_address) as i32;
-/// An entry may be moved if it has these...
-const MOVABLE: i32 =
-    (page_table::VALID | page_table::READ | page_table::WRITE | page_table::USER) as i32;
-/// ...and none of these.
-const UNMOVABLE: i32 = (page_table::BORROWED | page_table::EXECUTE) as i32;
-/// An entry may be copied if it has these.
-const READABLE: i32 = (page_table::VALID | page_table::READ | page_table::USER) as i32;
-
 /// Words of scratch below the frame: entry and place of each page.
 fn scratch(frame_bytes: i32, word: usize) -> i32 {
     -frame_bytes - 8 * (word as i32 + 1)
@@ -39,10 +31,11 @@ fn check_movable(
 ) {
     a.lui(temporary, layout::STACKS as u32);
     a.bgeu(T5, temporary, refused);
-    a.andi(temporary, T4, MOVABLE);
-    a.addi(temporary, temporary, -MOVABLE);
+    let writable = a.pages.writable as i32;
+    a.andi(temporary, T4, writable);
+    a.addi(temporary, temporary, -writable);
     a.bne(temporary, ZERO, absent);
-    a.andi(temporary, T4, UNMOVABLE);
+    a.andi(temporary, T4, a.pages.fixed as i32);
     a.bne(temporary, ZERO, refused);
 }
 
@@ -65,17 +58,14 @@ pub(super) fn check(
         if moves {
             check_movable(a, T3, &mut absent.write, refused);
         } else {
-            a.andi(T3, T4, READABLE);
-            a.addi(T3, T3, -READABLE);
+            let readable = a.pages.readable as i32;
+            a.andi(T3, T4, readable);
+            a.addi(T3, T3, -readable);
             a.bne(T3, ZERO, &mut absent.read);
             // Not executable, never written through sharing, and not what keeps the page allocated.
-            a.andi(
-                T3,
-                T4,
-                (page_table::EXECUTE | page_table::SHARED_UNTIL_WRITTEN) as i32,
-            );
+            a.andi(T3, T4, a.pages.drop as i32);
             a.sub(T4, T4, T3);
-            a.ori(T4, T4, page_table::BORROWED as i32);
+            a.ori(T4, T4, a.pages.mark as i32);
         }
         a.sd(T4, scratch(frame_bytes, first + 2 * page), T1);
     }
@@ -152,6 +142,9 @@ pub(super) fn take(a: &mut Assembler<'_>, place: i32, frame_domain: i32, pages: 
     a.load_literal(T6, layout::PHYSMAP);
     a.ld(A2, place, T1);
     a.ld(T2, DOMAIN, TP);
+    // Within one domain the two ranges could overlap, and a page would end up in two places.
+    a.ld(T3, frame_domain, T1);
+    a.beq(T2, T3, &mut refused);
     for (side, address) in [A1, A2].into_iter().enumerate() {
         if side == 1 {
             a.ld(T2, frame_domain, T1);

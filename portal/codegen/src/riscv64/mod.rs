@@ -44,6 +44,7 @@ pub fn generate(
         return Err(Error::Space);
     }
     let mut a = Assembler::new(words);
+    a.pages = system.pages;
     match *kind {
         Kind::Call {
             specification,

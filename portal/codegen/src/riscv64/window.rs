@@ -14,17 +14,6 @@ const WINDOW_ENTRY: i32 = offset_of!(Stack, window_entry) as i32;
 const WINDOW: i32 = offset_of!(Stack, window) as i32;
 const WINDOW_USED: i32 = offset_of!(Stack, window_used) as i32;
 
-/// Page-table entry bit: valid.
-const VALID: i32 = 1;
-/// Bits that tell an entry for a table (valid alone) from one for a page (some right as well).
-const TABLE_OR_LEAF: i32 = 0xf;
-/// Page-table entry bits: valid, readable, user.
-const READABLE: i32 = 0x13;
-/// The same and writable.
-const WRITABLE: i32 = 0x17;
-/// Accessed and dirty, which hardware may not set by itself.
-const ACCESSED_DIRTY: i32 = 0xc0;
-
 /// Where one page's entry waits between check and commit: below the frame that is about to be pushed.
 fn scratch(frame_bytes: i32, page: usize) -> i32 {
     -frame_bytes - 8 * (page as i32 + 1)
@@ -42,7 +31,12 @@ pub(super) fn check(
     frame_bytes: i32,
     absent: &mut Label,
 ) {
-    let rights = if writable { WRITABLE } else { READABLE };
+    let pages_of = a.pages;
+    let rights = if writable {
+        pages_of.writable
+    } else {
+        pages_of.readable
+    } as i32;
     a.load_literal(T6, layout::PHYSMAP);
     for page in 0..pages {
         address_of_page(a, argument, page);
@@ -53,7 +47,7 @@ pub(super) fn check(
         // Same page, rights of this window only: never executable.
         a.srli(T4, T4, 10);
         a.slli(T4, T4, 10);
-        a.ori(T4, T4, rights | ACCESSED_DIRTY);
+        a.ori(T4, T4, rights | pages_of.add as i32);
         a.sd(T4, scratch(frame_bytes, first + page), T1);
     }
 }
@@ -89,8 +83,8 @@ pub(super) fn walk(a: &mut Assembler<'_>, domain: Register, absent: &mut Label) 
         // A table below, not a large page: core servers see RAM through those, and what is in them is not ours.
         if level != 0 {
             a.ld(T3, 0, T3);
-            a.andi(T4, T3, TABLE_OR_LEAF);
-            a.addi(T4, T4, -VALID);
+            a.andi(T4, T3, a.pages.table_mask as i32);
+            a.addi(T4, T4, -(a.pages.table_value as i32));
             a.bne(T4, ZERO, absent);
         }
     }

@@ -7,6 +7,7 @@ mod commands;
 mod dialogue;
 mod expectation;
 mod guest;
+mod tour;
 mod tree;
 
 use std::time::Instant;
@@ -112,6 +113,7 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Te
         commands::builds,
         commands::host,
         guest::run,
+        tour::run,
     ] {
         let outcomes = group(&session);
         session.finished(&outcomes);
