@@ -22,3 +22,4 @@ pub mod page_table;
 pub mod semaphore;
 pub mod slot;
 pub mod thread_state;
+pub mod wiring;

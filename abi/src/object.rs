@@ -477,7 +477,8 @@ pub mod info {
     /// what it waits for, pc of its top frame.
     pub const THREAD: usize = 1;
     /// Portal in slot `index % NPORTALS` of domain `index / NPORTALS`: domain, slot, callee or semaphore, bytes of
-    /// code, what it does ([`CALL`] to [`DEAD`]); name = specification. Standard portals have no record.
+    /// code, what it does ([`CALL`] to [`DEAD`]), most instructions of call and return together as the verifier proved;
+    /// name = specification. Standard portals have no record.
     pub const PORTAL: usize = 2;
     /// A portal that calls into a domain.
     pub const CALL: u64 = 0;

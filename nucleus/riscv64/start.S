@@ -42,5 +42,5 @@ boot_start:
 boot_root:
     .space  4096
 boot_stack:
-    .space  65536
+    .space  262144
 boot_stack_top:

@@ -105,4 +105,26 @@ static inline long start_mortal(void)
 	return asid;
 }
 
+/* One record about the system. */
+struct info {
+	char name[32];
+	uint64_t values[8];
+} __attribute__((aligned(128)));
+enum { INFO_DOMAIN, INFO_THREAD, INFO_PORTAL, INFO_MEMORY, INFO_SERVICE };
+
+/* Whether a domain runs; its number may be used again later. */
+static inline int domain_alive(int asid)
+{
+	struct info record = { { 0 }, { 0 } };
+	return system_info(INFO_DOMAIN, asid, &record) == 0 && record.values[6] & 1;
+}
+
+/* Waits for a domain's end, some time. */
+static inline int domain_ended(int asid)
+{
+	for (int i = 0; i < 200 && domain_alive(asid); i++)
+		hrsleep(hrtime() + 100000);
+	return !domain_alive(asid);
+}
+
 #endif

@@ -3,9 +3,10 @@
 use core::slice;
 use pebble_abi::layout::{PAGE, PHYSMAP, PORTAL_CODE};
 use pebble_abi::object::{self, feature, role, BootInfo};
-use pebble_abi::{entry, semaphore, slot};
+use pebble_abi::{entry, semaphore, slot, wiring};
 use pebble_portal_codegen::{generate as generate_block, Kind, Name, System, Target};
 use pebble_portal_spec::Specification;
+use pebble_portal_verify::{Policy, Workspace};
 
 use super::domains::{Builder, FixedStacks};
 use super::fail;
@@ -23,6 +24,7 @@ pub(super) struct Code {
 /// Writes blocks one after the other into the code area.
 struct Generator {
     system: System,
+    verifier: Workspace,
     code: u64,
     used: u64,
 }
@@ -36,13 +38,22 @@ impl Generator {
             slice::from_raw_parts_mut(pointer::<u32>(self.code + self.used), space.min(2048))
         };
         let address = PORTAL_CODE + self.used;
-        match generate_block(kind, name, &self.system, address, words) {
-            Ok(block) => {
-                self.used += (4 * block.words as u64).next_multiple_of(64);
-                address + 4 * block.entry as u64
-            }
-            Err(_) => fail("a standard portal cannot be generated"),
+        let Ok(block) = generate_block(kind, name, &self.system, address, words) else {
+            fail("a standard portal cannot be generated")
+        };
+        let policy = Policy {
+            kind: *kind,
+            name,
+            system: &self.system,
+        };
+        let verified = self
+            .verifier
+            .verify(&words[..block.words], block.entry, address, &policy);
+        if verified.is_err() {
+            fail("the verifier refuses a standard portal")
         }
+        self.used += (4 * block.words as u64).next_multiple_of(64);
+        address + 4 * block.entry as u64
     }
 }
 
@@ -57,6 +68,7 @@ pub(super) fn generate(
     let entries = info.core.map(|core| core.entries);
     let at = |role: u32, entry: usize| entries[role as usize][entry];
     let mut g = Generator {
+        verifier: Workspace::new(),
         system: System {
             threads: PHYSMAP + builder.objects + object::THREADS,
             hart: PHYSMAP + builder.objects + object::HART,
@@ -221,7 +233,7 @@ pub(super) fn generate(
             }
             _ => {}
         }
-        for wire in entry::CORE.iter().filter(|wire| wire.client == role) {
+        for wire in wiring::CORE.iter().filter(|wire| wire.client == role) {
             let Ok(specification) = Specification::parse(wire.specification.as_bytes()) else {
                 fail("a core connection has a wrong specification")
             };

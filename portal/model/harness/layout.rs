@@ -8,7 +8,7 @@ const CONTROL: u64 = 0x8001_0000;
 /// Where each case runs.
 const ARENA: u64 = 0x8010_0000;
 /// Bytes of the arena.
-const ARENA_BYTES: u64 = 13 * 4096;
+const ARENA_BYTES: u64 = 15 * 4096;
 /// Code that all cases share, loaded once.
 #[allow(dead_code)]
 const SHARED: u64 = 0x8020_0000;

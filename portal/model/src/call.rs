@@ -13,16 +13,28 @@ use pebble_portal_spec::{Argument, Specification, Stack, State};
 
 use crate::machine::register::*;
 use crate::machine::{field, Machine, Stamp};
-use crate::window::windows;
+use crate::window::{buffers, Buffer, Obstacle};
 use crate::{Portal, World};
 
-/// Bytes of the frame that a call pushes.
-pub(crate) fn frame_bytes(specification: &Specification) -> u64 {
+/// Bytes of a call's frame before the words of the letter `T`.
+fn saved_bytes(specification: &Specification) -> u64 {
     match (specification.state, specification.stack) {
         (State::Partial, _) => object::PARTIAL_FRAME,
         (State::Minimal, Stack::New) => FRAME_HEADER + 8,
         (State::Minimal, Stack::Shared) => FRAME_HEADER,
     }
+}
+
+/// The buffer whose pages are exchanged on return.
+fn take(specification: &Specification) -> Option<Buffer> {
+    buffers(specification)
+        .into_iter()
+        .find(|buffer| matches!(buffer.letter, Argument::Take(_)))
+}
+
+/// Bytes of the frame that a call pushes.
+fn frame_bytes(specification: &Specification) -> u64 {
+    saved_bytes(specification) + take(specification).map_or(0, |_| 8)
 }
 
 impl Machine {
@@ -74,26 +86,29 @@ impl World<'_> {
             self.push_floats(m);
         }
         // Entries wait beneath the new frame while the rest is checked.
-        for page in 0..specification.window_pages() as u64 {
-            m.forget(m.frame() - bytes - 8 * (page + 1));
+        let buffers = buffers(specification);
+        let gifts: u64 = buffers
+            .iter()
+            .filter(|buffer| buffer.is_gift())
+            .map(|buffer| buffer.pages)
+            .sum();
+        for word in 0..specification.window_pages() as u64 + 2 * gifts {
+            m.forget(m.frame() - bytes - 8 * (word + 1));
         }
         let invoker = m.domain();
-        let mut shown = Vec::new();
-        for window in windows(specification) {
-            let mut entries = Vec::new();
-            for page in 0..window.pages {
-                let address = m.x[window.register].wrapping_add(page * PAGE);
-                match m.window_entry(invoker, address, window.writable) {
-                    Some(entry) => entries.push(entry),
-                    None => {
-                        // The lowest bit says whether the page must be writable.
-                        m.stval = address & !1 | window.writable as u64;
+        let mut found = Vec::new();
+        for buffer in &buffers {
+            for number in 0..buffer.pages {
+                match m.page(invoker, m.x[buffer.register], number, buffer) {
+                    Ok(page) => found.push(page),
+                    Err(Obstacle::Stays) => return m.fail(Errno::Fault),
+                    Err(Obstacle::Absent(address)) => {
+                        m.stval = address;
                         let table = m.get(m.thread + field!(Thread.table));
                         return self.enter(m, m.get(table + 8 * slot::WINDOW_FAULT as u64));
                     }
                 }
             }
-            shown.push((window.register, entries));
         }
         let stack = match specification.stack {
             Stack::New => m.get(target.domain + field!(Domain.stacks)),
@@ -108,9 +123,12 @@ impl World<'_> {
         {
             return m.fail(Errno::NoMemory);
         }
+        if gifts > 0 && m.has_no_room_for_gifts(target.domain, gifts) {
+            return m.fail(Errno::NoMemory);
+        }
 
         // Nothing can fail any more.
-        let kind = match bytes {
+        let kind = match saved_bytes(specification) {
             FRAME_HEADER => FrameKind::Minimal,
             _ => FrameKind::Partial,
         };
@@ -128,15 +146,27 @@ impl World<'_> {
         } else if specification.stack == Stack::New {
             m.set(frame + FRAME_HEADER, m.x[TP]);
         }
+        if let Some(buffer) = take(specification) {
+            m.set(frame + saved_bytes(specification), m.x[buffer.register]);
+        }
         if specification.stack == Stack::New {
             m.take_stack(target.domain, stack);
         } else if partial {
             m.x[TP] = 0;
         }
         self.arguments(m, specification, portal, constant, invoker);
-        for (register, entries) in shown {
-            let within = m.x[register] % PAGE;
-            m.x[register] = m.open_window(stack, &entries).wrapping_add(within);
+        let mut found = found.as_slice();
+        for buffer in &buffers {
+            let (pages, rest) = found.split_at(buffer.pages as usize);
+            found = rest;
+            let within = m.x[buffer.register] % PAGE;
+            let there = match buffer.letter {
+                Argument::OpenWindow(_) => m.give(target.domain, pages, false),
+                Argument::Give(_) => m.give(target.domain, pages, true),
+                Argument::Take(_) => continue,
+                _ => m.open_window(stack, pages, buffer.needs_write()),
+            };
+            m.x[buffer.register] = there.wrapping_add(within);
         }
         m.enter_domain(target.domain);
         m.x[RA] = GATE + GATE_RETURN;
@@ -169,10 +199,8 @@ impl World<'_> {
                 Argument::Thread => m.x[register] = m.get(m.thread + field!(Thread.number)),
                 Argument::Domain => m.x[register] = m.get(invoker + field!(Domain.asid)),
                 Argument::Time => m.stamps.push(Stamp::HalfCycles { register }),
-                Argument::Word | Argument::Window(_) | Argument::ReadWindow(_) => {}
-                Argument::OpenWindow(_) | Argument::Give(_) | Argument::Take(_) => {
-                    panic!("W, G and T are not supported")
-                }
+                // Pages come later.
+                _ => {}
             }
         }
     }
@@ -183,8 +211,22 @@ impl World<'_> {
         if partial {
             self.drop_live_floats(m);
         }
-        m.close_windows_if_any(specification);
         let callee = m.domain();
+        if let Some(buffer) = take(specification) {
+            // Dead for the invoker, as every argument register is.
+            m.open_registers.insert(A2);
+            let invoker = m.get(frame + field!(Frame.domain));
+            let ours = m.get(frame + saved_bytes(specification));
+            if m.x[A0] as i64 >= 0 {
+                for word in 0..4 * buffer.pages {
+                    m.forget(frame - 8 * (word + 1));
+                }
+                if !m.exchange([(callee, m.x[A1]), (invoker, ours)], &buffer) {
+                    m.x[A0] = Errno::Fault.negated() as u64;
+                }
+            }
+        }
+        m.close_windows_if_any(specification);
         if specification.stack == Stack::New {
             m.give_stack_back(frame);
         }
@@ -210,6 +252,7 @@ impl World<'_> {
             {
                 m.x[number] = 0;
             }
+            m.open_registers.clear();
             m.temporaries = true;
         }
     }

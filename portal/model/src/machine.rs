@@ -87,6 +87,8 @@ pub struct Machine {
     pub firmware: Vec<[u64; 4]>,
     /// Registers that hold readings of clocks.
     pub stamps: Vec<Stamp>,
+    /// Registers beside the temporaries that may hold anything.
+    pub open_registers: BTreeSet<usize>,
     /// The temporaries hold what the model says; otherwise they may hold anything.
     pub temporaries: bool,
 }

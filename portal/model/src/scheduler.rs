@@ -109,6 +109,7 @@ impl World<'_> {
         self.park(m, &portal);
         m.x[A1] = m.get(domain + field!(Domain.asid));
         m.x[A2] = m.x[A0];
+        m.open_registers.remove(&A2);
         self.enter_scheduler(m, self.system.scheduler.stack_free);
     }
 }

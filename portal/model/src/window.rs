@@ -1,50 +1,87 @@
-//! Windows: pages of the invoker that the callee sees while it is called.
+//! Pages that a call shows, gives or exchanges.
 
 use core::mem::offset_of;
-use pebble_abi::layout::{PAGE, PHYSMAP};
+use pebble_abi::layout::{PAGE, PHYSMAP, STACKS};
 use pebble_abi::object::{Domain, Stack};
-use pebble_portal_spec::Specification;
+use pebble_abi::page_table::{BORROWED, EXECUTE, READ, SHARED_UNTIL_WRITTEN, USER, VALID, WRITE};
+use pebble_portal_spec::{Argument, Specification};
 
 use crate::machine::{field, Machine};
 
-const VALID: u64 = 1;
-const READ: u64 = 1 << 1;
-const WRITE: u64 = 1 << 2;
-const EXECUTE: u64 = 1 << 3;
-const USER: u64 = 1 << 4;
 const ACCESSED_DIRTY: u64 = 3 << 6;
 /// The address of a page in an entry, with the bits above it.
 const PAGE_NUMBER: u64 = !0x3ff;
 
-/// One argument that is a window.
-pub(crate) struct Window {
-    /// Register of the argument.
+/// An argument that names pages.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffer {
+    /// Its register.
     pub register: usize,
     /// Pages.
     pub pages: u64,
-    /// The callee may write.
-    pub writable: bool,
+    /// Its letter.
+    pub letter: Argument,
 }
 
-/// The windows that a specification asks for, in order.
-pub(crate) fn windows(specification: &Specification) -> Vec<Window> {
+impl Buffer {
+    /// The invoker must be able to write the pages itself.
+    pub fn needs_write(&self) -> bool {
+        matches!(
+            self.letter,
+            Argument::Window(_) | Argument::Give(_) | Argument::Take(_)
+        )
+    }
+    /// The pages themselves change their place.
+    pub fn moves(&self) -> bool {
+        matches!(self.letter, Argument::Give(_) | Argument::Take(_))
+    }
+    /// The pages appear in the callee's area for given pages.
+    pub fn is_gift(&self) -> bool {
+        matches!(self.letter, Argument::Give(_) | Argument::OpenWindow(_))
+    }
+}
+
+/// The arguments that name pages, in order.
+pub(crate) fn buffers(specification: &Specification) -> Vec<Buffer> {
     let arguments = specification.arguments().iter().enumerate();
     arguments
-        .filter_map(|(index, argument)| {
-            let (pages, writable) = argument.window()?;
-            Some(Window {
+        .filter_map(|(index, &letter)| {
+            let pages = match letter {
+                Argument::Window(pages)
+                | Argument::ReadWindow(pages)
+                | Argument::OpenWindow(pages) => pages,
+                Argument::Give(pages) | Argument::Take(pages) => pages,
+                _ => return None,
+            };
+            Some(Buffer {
                 register: 10 + index,
                 pages: pages as u64,
-                writable,
+                letter,
             })
         })
         .collect()
 }
 
+/// A page as its domain's page table has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page {
+    /// Where its entry is.
+    pub place: u64,
+    /// The entry.
+    pub entry: u64,
+}
+
+/// Why a page cannot be used.
+pub(crate) enum Obstacle {
+    /// The VM server may change that: the address that it gets.
+    Absent(u64),
+    /// The page stays where it is.
+    Stays,
+}
+
 impl Machine {
-    /// The page-table entry that shows the page at `address` of `domain` to another domain, if the domain itself
-    /// may use the page in this way.
-    pub fn window_entry(&self, domain: u64, address: u64, writable: bool) -> Option<u64> {
+    /// Where the entry for `address` is in the page table of `domain`, if there is a table for it.
+    fn place(&self, domain: u64, address: u64) -> Option<u64> {
         if address >> 38 != 0 {
             return None;
         }
@@ -57,27 +94,111 @@ impl Machine {
             }
             table = PHYSMAP.wrapping_add(entry >> 10 << 12);
         }
-        let entry = self.get(table + 8 * (address >> 12 & 511));
+        Some(table + 8 * (address >> 12 & 511))
+    }
+
+    /// A page of a buffer at `start` in `domain`, if the domain may use it as the letter wants.
+    pub(crate) fn page(
+        &self,
+        domain: u64,
+        start: u64,
+        number: u64,
+        buffer: &Buffer,
+    ) -> Result<Page, Obstacle> {
+        let address = start.wrapping_add(number * PAGE);
+        // The lowest bit says whether the page must be writable.
+        let absent = Obstacle::Absent(address & !1 | buffer.needs_write() as u64);
+        let Some(place) = self.place(domain, address) else {
+            return Err(absent);
+        };
+        let entry = self.get(place);
+        if buffer.moves() && address >= STACKS {
+            return Err(Obstacle::Stays);
+        }
+        let rights = if buffer.needs_write() {
+            VALID | READ | WRITE | USER
+        } else {
+            VALID | READ | USER
+        };
+        if entry & rights != rights {
+            return Err(absent);
+        }
+        if buffer.moves() && entry & (BORROWED | EXECUTE) != 0 {
+            return Err(Obstacle::Stays);
+        }
+        Ok(Page { place, entry })
+    }
+
+    /// Shows pages on a stack's window; answers the address of the first.
+    pub(crate) fn open_window(&mut self, stack: u64, pages: &[Page], writable: bool) -> u64 {
         let rights = if writable {
             VALID | READ | WRITE | USER
         } else {
             VALID | READ | USER
         };
-        (entry & rights == rights).then_some(entry & PAGE_NUMBER | rights | ACCESSED_DIRTY)
-    }
-
-    /// Shows pages on a stack's window; answers the address of the first.
-    pub(crate) fn open_window(&mut self, stack: u64, entries: &[u64]) -> u64 {
         let used = self.get(stack + field!(Stack.window_used));
         let place = self.get(stack + field!(Stack.window_entry)) + used / PAGE * 8;
-        for (page, entry) in entries.iter().enumerate() {
-            self.set(place + 8 * page as u64, *entry);
+        for (number, page) in pages.iter().enumerate() {
+            self.set(
+                place + 8 * number as u64,
+                page.entry & PAGE_NUMBER | rights | ACCESSED_DIRTY,
+            );
         }
         self.set(
             stack + field!(Stack.window_used),
-            used + entries.len() as u64 * PAGE,
+            used + pages.len() as u64 * PAGE,
         );
         self.get(stack + field!(Stack.window)).wrapping_add(used)
+    }
+
+    /// Puts pages into a domain's area for given pages, as copies or for good; answers the address of the first.
+    pub(crate) fn give(&mut self, domain: u64, pages: &[Page], moves: bool) -> u64 {
+        let next = self.get(domain + field!(Domain.gift));
+        let address = self.get(domain + field!(Domain.gift_address));
+        for (number, page) in pages.iter().enumerate() {
+            let copy = page.entry & !(EXECUTE | SHARED_UNTIL_WRITTEN) | BORROWED;
+            self.set(
+                next + 8 * number as u64,
+                if moves { page.entry } else { copy },
+            );
+            if moves {
+                self.set(page.place, 0);
+            }
+        }
+        let count = pages.len() as u64;
+        self.set(domain + field!(Domain.gift), next + 8 * count);
+        self.set(
+            domain + field!(Domain.gift_address),
+            address.wrapping_add(count * PAGE),
+        );
+        address
+    }
+
+    /// Whether a domain's area has no room for `pages` more.
+    pub(crate) fn has_no_room_for_gifts(&self, domain: u64, pages: u64) -> bool {
+        self.get(domain + field!(Domain.gift)) + 8 * pages
+            > self.get(domain + field!(Domain.gift) + 8)
+    }
+
+    /// Exchanges pages of two domains: all of them or, with `false` as the answer, none.
+    pub(crate) fn exchange(&mut self, sides: [(u64, u64); 2], buffer: &Buffer) -> bool {
+        if sides[0].0 == sides[1].0 {
+            return false;
+        }
+        let mut pairs = Vec::new();
+        for number in 0..buffer.pages {
+            let [there, here] =
+                sides.map(|(domain, start)| self.page(domain, start, number, buffer));
+            let (Ok(there), Ok(here)) = (there, here) else {
+                return false;
+            };
+            pairs.push((there, here));
+        }
+        for (there, here) in pairs {
+            self.set(there.place, here.entry);
+            self.set(here.place, there.entry);
+        }
+        true
     }
 
     /// Takes the last `pages` window pages of the thread's stack away.

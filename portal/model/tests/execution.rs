@@ -5,6 +5,9 @@
 
 mod support;
 
+use std::collections::BTreeMap;
+
+use pebble_abi::errno::Errno;
 use pebble_portal_model::Machine;
 use pebble_portal_spec::portal::{Kind, Name, Target};
 use pebble_portal_spec::Specification;
@@ -14,6 +17,39 @@ use support::emulator::Emulator;
 use support::portals::{make, Shared};
 use support::random::Random;
 use support::{arena, scenario};
+
+/// How often each outcome was met: one that never is was not tested.
+#[derive(Default)]
+struct Outcomes(BTreeMap<&'static str, u64>);
+
+impl Outcomes {
+    fn note(&mut self, outcome: &'static str) {
+        *self.0.entry(outcome).or_default() += 1;
+    }
+    fn expect(&self, names: &[&str]) {
+        for name in names {
+            assert!(
+                self.0.contains_key(name),
+                "no case had the outcome {name}: {:?}",
+                self.0
+            );
+        }
+    }
+}
+
+/// What became of a call.
+fn call_outcome(after: &Machine, entry: u64, shared: &Shared) -> &'static str {
+    let error = |errno: Errno| errno.negated() as u64;
+    match after.pc {
+        pc if pc == entry => "called",
+        pc if pc == shared.system.vm.entry => "called again later",
+        pc if pc == shared.system.scheduler.stack_wait => "waits for a stack",
+        _ if after.x[10] == error(Errno::TooDeep) => "-ELOOP",
+        _ if after.x[10] == error(Errno::Fault) => "-EFAULT",
+        _ if after.x[10] == error(Errno::NoMemory) => "-ENOMEM",
+        _ => "something else",
+    }
+}
 
 fn cases(usual: u64) -> u64 {
     std::env::var("PORTAL_CASES")
@@ -29,6 +65,7 @@ fn calls_and_returns_do_what_the_model_says() {
         let shared = Shared::new(asid, asid);
         let emulator = Emulator::new(&shared.words);
         let mut comparison = Comparison::new(&emulator);
+        let mut outcomes = Outcomes::default();
         for number in 0..cases(2000) / 2 {
             let text = scenario::specification(&mut random);
             let specification =
@@ -40,7 +77,7 @@ fn calls_and_returns_do_what_the_model_says() {
             };
             let target = Target {
                 domain: arena::domain(callee),
-                entry: 0x10_0000 + 4 * random.below(1000),
+                entry: 0x9_0010_0000 + 4 * random.below(1000),
                 stack: 0,
             };
             let kind = Kind::Call {
@@ -61,33 +98,51 @@ fn calls_and_returns_do_what_the_model_says() {
 
             let mut before = scenario::machine(&mut random, &shared, arena::INVOKER);
             scenario::arguments(&mut before, &mut random, &specification);
-            comparison.add(
-                format!("call {number} {text}"),
-                &world,
-                before,
-                &portal.words,
-                portal.entry(),
-            );
+            let label = format!("call {number} {text}");
+            let after = comparison.add(label, &world, before, &portal.words, portal.entry());
+            outcomes.note(call_outcome(&after, target.entry, &shared));
 
             let mut before = scenario::machine(&mut random, &shared, callee);
             scenario::returning(&mut before, &mut random, portal.entry(), &specification);
-            comparison.add(
-                format!("return {number} {text}"),
-                &world,
-                before,
-                &portal.words,
-                shared.entry("return"),
-            );
+            let answer = before.x[10];
+            let label = format!("return {number} {text}");
+            let slot = shared.entry("return");
+            let after = comparison.add(label, &world, before, &portal.words, slot);
+            if text.contains('T')
+                && answer as i64 >= 0
+                && after.pc != shared.system.scheduler.stack_free
+            {
+                outcomes.note(if after.x[10] == answer {
+                    "exchanged"
+                } else {
+                    "not exchanged"
+                });
+            }
         }
         comparison.run();
         assert!(comparison.compared >= 1000);
+        outcomes.expect(&[
+            "called",
+            "called again later",
+            "waits for a stack",
+            "-ELOOP",
+            "-EFAULT",
+            "-ENOMEM",
+            "exchanged",
+            "not exchanged",
+        ]);
     }
 }
 
 /// Every other kind of portal: its name, and how often it is tried.
 fn other_kinds(random: &mut Random) -> Vec<(&'static str, Kind<'static>)> {
     vec![
-        ("scheduler", Kind::Scheduler { entry: 0x10_0800 }),
+        (
+            "scheduler",
+            Kind::Scheduler {
+                entry: 0x9_0010_0800,
+            },
+        ),
         (
             "semaphore_wait",
             Kind::SemaphoreWait {
@@ -100,7 +155,12 @@ fn other_kinds(random: &mut Random) -> Vec<(&'static str, Kind<'static>)> {
                 index: random.below(16),
             },
         ),
-        ("scheduler_tail", Kind::SchedulerTail { entry: 0x10_0900 }),
+        (
+            "scheduler_tail",
+            Kind::SchedulerTail {
+                entry: 0x9_0010_0900,
+            },
+        ),
         ("switch", Kind::Switch),
         ("get_asid", Kind::GetAsid),
         ("get_thread", Kind::GetThread),

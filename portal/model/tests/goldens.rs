@@ -30,6 +30,9 @@ const SPECIFICATIONS: &[(&str, &str)] = &[
     ("sp=iiiii", "an interposer on the invoker's stack"),
     ("np=wiiii", "an interposer that passes a window on"),
     ("npcw8", "a window of eight pages"),
+    ("nmcW2", "a window that stays open"),
+    ("nmcG", "a page given"),
+    ("nmcT", "a page taken"),
     ("nmchtd=i", "every letter that is not a window"),
 ];
 
@@ -109,12 +112,16 @@ fn others() -> Vec<(&'static str, Kind<'static>, &'static str)> {
         ),
         (
             "scheduler",
-            Kind::Scheduler { entry: 0x10_0700 },
+            Kind::Scheduler {
+                entry: 0x9_0010_0700,
+            },
             "an entry into the scheduler",
         ),
         (
             "scheduler-tail",
-            Kind::SchedulerTail { entry: 0x10_0700 },
+            Kind::SchedulerTail {
+                entry: 0x9_0010_0700,
+            },
             "the dispatcher's jump into the scheduler",
         ),
         ("switch", Kind::Switch, "the scheduler resumes a thread"),
@@ -243,7 +250,7 @@ fn goldens_show_what_is_generated() {
         let specification = Specification::parse(text.as_bytes()).expect("a valid specification");
         let target = Target {
             domain: arena::domain(arena::CALLEE),
-            entry: 0x10_0040,
+            entry: 0x9_0010_0040,
             stack: 0,
         };
         let kind = Kind::Call {

@@ -46,7 +46,7 @@ fn every_changed_bit_is_refused_or_harmless() {
             Specification::parse(text.as_bytes()).expect("a specification of known letters");
         let target = Target {
             domain: arena::domain(arena::CALLEE),
-            entry: 0x10_0040,
+            entry: 0x9_0010_0040,
             stack: 0,
         };
         let kind = Kind::Call {

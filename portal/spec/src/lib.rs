@@ -107,6 +107,8 @@ pub enum Reason {
     Count,
     /// More than [`MAX_WINDOW_PAGES`] pages in all.
     TooManyPages,
+    /// A second `G` or a second `T`: one call moves one buffer in each direction, so that no page moves twice.
+    SecondMove,
 }
 
 /// A refusal: where, and why.
@@ -133,6 +135,7 @@ impl fmt::Display for Refusal {
             Reason::TooManyArguments => "at most 6 arguments",
             Reason::Count => "a page count is one digit, 1 to 8, after a window letter",
             Reason::TooManyPages => "at most 8 window pages in all",
+            Reason::SecondMove => "at most one `G` and one `T`; a count moves several pages",
         };
         write!(f, "position {}: {}", self.position, why)
     }
@@ -206,6 +209,15 @@ impl Specification {
             };
             if specification.count == MAX_ARGUMENTS {
                 return refuse(position, Reason::TooManyArguments);
+            }
+            let again = specification.arguments().iter().any(|earlier| {
+                matches!(
+                    (earlier, argument),
+                    (Argument::Give(_), Argument::Give(_)) | (Argument::Take(_), Argument::Take(_))
+                )
+            });
+            if again {
+                return refuse(position, Reason::SecondMove);
             }
             specification.arguments[specification.count] = argument;
             specification.count += 1;
@@ -291,6 +303,8 @@ mod tests {
         assert_eq!(refusal("smw12"), (3, Reason::Count));
         assert_eq!(refusal("smw4r4w"), (6, Reason::TooManyPages));
         assert_eq!(refusal("smiiiiiii"), (8, Reason::TooManyArguments));
+        assert_eq!(refusal("smGiG"), (4, Reason::SecondMove));
+        assert_eq!(refusal("smT2T"), (4, Reason::SecondMove));
         assert_eq!(refusal(&"s".repeat(64)), (63, Reason::TooLong));
     }
 

@@ -39,19 +39,20 @@ pub mod decode;
 mod machine;
 mod offence;
 mod record;
+mod state;
 mod term;
 mod walk;
 
 pub use offence::{Offence, Reason};
 
 use pebble_portal_spec::portal::{Kind, Name, System};
-use pebble_portal_spec::Argument;
 
-use machine::{Log, Machine};
+use machine::Machine;
+use state::Log;
 use term::Terms;
 
 /// Most words of a block.
-pub const MAX_WORDS: usize = 1024;
+pub const MAX_WORDS: usize = 2048;
 
 /// What a block must be.
 #[derive(Clone, Copy, Debug)]
@@ -123,17 +124,6 @@ impl Workspace {
             || address.checked_add(4 * MAX_WORDS as u64).is_none()
         {
             return refuse(0, Reason::Shape);
-        }
-        if let Kind::Call { specification, .. } = policy.kind {
-            let open = |a: &Argument| {
-                matches!(
-                    a,
-                    Argument::OpenWindow(_) | Argument::Give(_) | Argument::Take(_)
-                )
-            };
-            if specification.arguments().iter().any(open) {
-                return refuse(entry, Reason::Letter);
-            }
         }
         let mut machine = Machine {
             policy,

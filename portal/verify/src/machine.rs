@@ -6,121 +6,11 @@ use pebble_portal_spec::portal::Kind;
 use crate::decode::{Access, Condition, Immediate, Instruction, Operation, Width};
 use crate::offence::Reason;
 use crate::record::{field, loadable, storable, Record};
+use crate::state::{csr, register, Event, FloatUnit, Log, State, Test, FLOAT_STATUS, INTERRUPTS};
 use crate::term::{Node, Term, Terms, FRAME, JUNK, PUSHED, THREAD, ZERO};
 use crate::Policy;
 use core::mem::offset_of;
 use pebble_abi::object::{Domain, Thread};
-
-/// Control and status registers that portal code may access.
-pub(crate) mod csr {
-    pub const FCSR: u16 = 0x003;
-    pub const SSTATUS: u16 = 0x100;
-    pub const SIE: u16 = 0x104;
-    pub const SSCRATCH: u16 = 0x140;
-    pub const SEPC: u16 = 0x141;
-    pub const SCAUSE: u16 = 0x142;
-    pub const STVAL: u16 = 0x143;
-    pub const STIMECMP: u16 = 0x14d;
-    pub const SATP: u16 = 0x180;
-    pub const CYCLE: u16 = 0xc00;
-    pub const TIME: u16 = 0xc01;
-}
-
-/// Numbers of the registers that contracts name.
-#[allow(missing_docs)]
-pub(crate) mod register {
-    pub const RA: u8 = 1;
-    pub const SP: u8 = 2;
-    pub const TP: u8 = 4;
-    pub const T0: u8 = 5;
-    pub const T1: u8 = 6;
-    pub const T2: u8 = 7;
-    pub const A0: u8 = 10;
-    pub const A1: u8 = 11;
-    pub const A2: u8 = 12;
-    pub const A3: u8 = 13;
-    pub const A4: u8 = 14;
-    pub const A6: u8 = 16;
-    pub const A7: u8 = 17;
-    pub const T3: u8 = 28;
-    pub const T4: u8 = 29;
-    pub const T5: u8 = 30;
-    pub const T6: u8 = 31;
-}
-
-/// Interrupts that user level takes: software, timer, external.
-pub(crate) const INTERRUPTS: u64 = 0x222;
-/// `sstatus.FS`.
-pub(crate) const FLOAT_STATUS: u64 = 0x6000;
-
-/// The floating-point unit, as far as a path changed it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FloatUnit {
-    Unchanged,
-    On,
-    Off,
-}
-
-/// What a comparison in a branch is about; every branch condition is one of these or its opposite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Test {
-    Equal,
-    Less,
-    LessUnsigned,
-}
-
-/// Something that happened on the path so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
-    Store {
-        record: Record,
-        base: Term,
-        offset: i32,
-        value: Term,
-    },
-    Fact {
-        test: Test,
-        left: Term,
-        right: Term,
-        truth: bool,
-    },
-    /// `None`: all of them.
-    Flush {
-        address: Option<Term>,
-        asid: Option<Term>,
-    },
-    /// `satp` was written.
-    Space,
-    /// Call of the firmware with `a7`, `a6`, `a0`, `a1`.
-    Firmware([Term; 4]),
-    FenceInstructions,
-    Wait,
-    EndReservation(Term),
-}
-
-/// Registers at one point of a path.
-#[derive(Clone)]
-pub(crate) struct State {
-    pub registers: [Term; 32],
-    pub floats: [Term; 32],
-    pub fcsr: Term,
-    pub unit: FloatUnit,
-    pub sscratch: Term,
-    pub sepc: Term,
-    pub satp: Term,
-    pub sie: Term,
-    pub stval: Term,
-    pub stimecmp: Term,
-    /// The shared block that pushes live floating-point registers was called.
-    pub pushed: bool,
-    /// Bytes of the frame at the top that this code knows to be there.
-    pub frame_bytes: i32,
-    /// The frame on top was found to be a floating-point frame.
-    pub floating_checked: bool,
-}
-
-/// Most effects on one path.
-const EVENTS: usize = 192;
 
 /// Code under verification, and what happened on the current path.
 pub(crate) struct Machine<'a> {
@@ -130,35 +20,6 @@ pub(crate) struct Machine<'a> {
     pub address: u64,
     pub terms: &'a mut Terms,
     pub log: &'a mut Log,
-}
-
-/// Events of the current path; a path that branches off cuts it back to where it began.
-pub(crate) struct Log {
-    events: [Event; EVENTS],
-    used: usize,
-}
-
-impl Log {
-    pub(crate) const fn new() -> Self {
-        Log {
-            events: [Event::Space; EVENTS],
-            used: 0,
-        }
-    }
-    pub(crate) fn length(&self) -> usize {
-        self.used
-    }
-    pub(crate) fn cut(&mut self, length: usize) {
-        self.used = length.min(self.used);
-    }
-    pub(crate) fn events(&self) -> &[Event] {
-        &self.events[..self.used]
-    }
-    pub(crate) fn push(&mut self, event: Event) -> Result<(), Reason> {
-        *self.events.get_mut(self.used).ok_or(Reason::TooComplex)? = event;
-        self.used += 1;
-        Ok(())
-    }
 }
 
 impl Machine<'_> {
@@ -186,6 +47,23 @@ impl Machine<'_> {
     /// Whether the path has found `term` to be other than zero.
     pub(crate) fn is_not_zero(&self, term: Term) -> bool {
         self.holds(Test::Equal, term, ZERO, false)
+    }
+
+    /// Whether a branch is taken, if that is the same in every state: it compares numbers.
+    pub(crate) fn outcome(&self, condition: Condition, pair: (Term, Term)) -> Option<bool> {
+        let (Node::Number(left), Node::Number(right)) =
+            (self.terms.node(pair.0), self.terms.node(pair.1))
+        else {
+            return None;
+        };
+        Some(match condition {
+            Condition::Equal => left == right,
+            Condition::NotEqual => left != right,
+            Condition::Less => (left as i64) < right as i64,
+            Condition::GreaterEqual => left as i64 >= right as i64,
+            Condition::LessUnsigned => left < right,
+            Condition::GreaterEqualUnsigned => left >= right,
+        })
     }
 
     /// Notes the outcome of a branch.
@@ -269,8 +147,12 @@ impl Machine<'_> {
             else {
                 continue;
             };
-            // A window entry may be in any page table, the one that is being walked among them.
-            if other == Record::WindowEntry && record == Record::PageTable {
+            // An entry may be in any page table, the one that is being walked among them.
+            let entry = matches!(
+                other,
+                Record::WindowEntry | Record::GiftEntry | Record::PageTable
+            );
+            if entry && record == Record::PageTable {
                 return Err(Reason::Alias);
             }
             if other != record || (at - offset).abs() >= 8 {

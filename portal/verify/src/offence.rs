@@ -60,8 +60,6 @@ pub enum Reason {
     Flush,
     /// The block's literal for the return code does not point to code of the block.
     ReturnCode,
-    /// The specification has a letter that no generator supports yet.
-    Letter,
 }
 
 impl fmt::Display for Reason {
@@ -101,9 +99,6 @@ impl fmt::Display for Reason {
             Reason::Flush => f.write_str("flushes other translations than those that changed"),
             Reason::ReturnCode => {
                 f.write_str("the first literal must be the address of the block's return code")
-            }
-            Reason::Letter => {
-                f.write_str("the specification has a letter that is not supported yet (W, G or T)")
             }
         }
     }

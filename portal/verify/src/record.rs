@@ -7,7 +7,8 @@ use pebble_abi::object::{self, Domain, Frame, Hart, Stack, Thread};
 use pebble_portal_spec::portal::Kind;
 
 use crate::decode::Width;
-use crate::machine::{Machine, State};
+use crate::machine::Machine;
+use crate::state::State;
 use crate::term::{Node, Term, FRAME, PUSHED, THREAD, ZERO};
 
 /// Byte offset of a field.
@@ -43,6 +44,8 @@ pub(crate) enum Record {
     PageTable,
     /// Entries for window pages of a stack's slot.
     WindowEntry,
+    /// Entries for pages that are given to a domain.
+    GiftEntry,
 }
 
 impl Machine<'_> {
@@ -153,6 +156,7 @@ impl Machine<'_> {
             }
             Record::Domain => match offset {
                 o if o == field!(Domain.table) => Some(Record::Table),
+                o if o == field!(Domain.gift) => Some(Record::GiftEntry),
                 o if o == field!(Domain.stacks) && present(self) => Some(Record::Stack),
                 _ => None,
             },
@@ -202,7 +206,7 @@ impl Machine<'_> {
             return None;
         };
         let limit = self.terms.number(MAX_THREADS as u64);
-        let bounded = self.holds(crate::machine::Test::LessUnsigned, of, limit, true);
+        let bounded = self.holds(crate::state::Test::LessUnsigned, of, limit, true);
         let base = self.terms.add_number(base, number);
         (number as u64 == self.policy.system.threads && bounded).then_some((
             Record::Threads,
@@ -269,7 +273,7 @@ pub(crate) fn loadable(state: &State, record: Record, base: Term, offset: i32, b
         Record::Block => (RETURN_LITERAL, 0),
         Record::Counter => (0, 4),
         Record::Threads | Record::PageTable => (0, 8),
-        Record::WindowEntry => (0, 0),
+        Record::WindowEntry | Record::GiftEntry => (0, 0),
         // Beneath a frame there is another one, if only the sentinel, which is a header long.
         Record::Frame => {
             let known = base == FRAME || state.floating_checked;
@@ -291,13 +295,14 @@ pub(crate) fn loadable(state: &State, record: Record, base: Term, offset: i32, b
 /// Whether a store may be made there at all; which value ends up where is for the contract.
 pub(crate) fn storable(state: &State, record: Record, base: Term, offset: i32, bytes: i32) -> bool {
     match record {
-        Record::WindowEntry => bytes == 8 && offset >= 0 && offset % 8 == 0,
+        Record::WindowEntry | Record::GiftEntry => bytes == 8 && offset >= 0 && offset % 8 == 0,
         Record::Thread
         | Record::Domain
         | Record::Stack
         | Record::Hart
         | Record::Counter
+        | Record::PageTable
         | Record::Frame => loadable(state, record, base, offset, bytes),
-        Record::Table | Record::Block | Record::Threads | Record::PageTable => false,
+        Record::Table | Record::Block | Record::Threads => false,
     }
 }

@@ -60,6 +60,8 @@ pub enum Node {
     AddWord { of: Term, value: i16 },
     /// Product.
     Product { left: Term, right: Term },
+    /// Difference of two terms of which the second is not a number.
+    Difference { left: Term, right: Term },
 }
 
 const NODES: usize = 1024;
@@ -233,11 +235,12 @@ impl Terms {
         self.add(left, number)
     }
 
-    /// `left - right`, known only for a number on the right.
+    /// `left - right`.
     pub fn subtract(&mut self, left: Term, right: Term) -> Term {
         match self.node(right) {
             Node::Number(value) => self.add_number(left, (value as i64).wrapping_neg()),
-            _ => JUNK,
+            _ if left == JUNK || right == JUNK => JUNK,
+            _ => self.term(Node::Difference { left, right }),
         }
     }
 

@@ -2,12 +2,13 @@
 
 use crate::contract::{begin, leave, Part, Way};
 use crate::decode::{decode, Instruction};
-use crate::machine::{Machine, State};
+use crate::machine::Machine;
 use crate::offence::{Offence, Reason};
+use crate::state::State;
 use crate::{Report, MAX_WORDS};
 
 /// Instructions looked at in all, over all paths.
-const MAX_STEPS: u32 = 20_000;
+const MAX_STEPS: u32 = 100_000;
 /// Branches taken one after the other on a path.
 const MAX_DEPTH: u32 = 16;
 
@@ -99,14 +100,20 @@ impl Walk<'_, '_> {
                         state.registers[left as usize],
                         state.registers[right as usize],
                     );
-                    let length = self.machine.log.length();
-                    let mut taken = state.clone();
-                    self.machine
-                        .note(&mut taken, condition, pair, true)
-                        .map_err(|reason| refuse(self, reason))?;
-                    let beyond = self.path(index + offset as usize / 4, taken, depth + 1)?;
-                    longest = longest.max(count + beyond);
-                    self.machine.log.cut(length);
+                    let known = self.machine.outcome(condition, pair);
+                    if known != Some(false) {
+                        let length = self.machine.log.length();
+                        let mut taken = state.clone();
+                        self.machine
+                            .note(&mut taken, condition, pair, true)
+                            .map_err(|reason| refuse(self, reason))?;
+                        let beyond = self.path(index + offset as usize / 4, taken, depth + 1)?;
+                        longest = longest.max(count + beyond);
+                        self.machine.log.cut(length);
+                    }
+                    if known == Some(true) {
+                        return Ok(longest);
+                    }
                     self.machine
                         .note(&mut state, condition, pair, false)
                         .map_err(|reason| refuse(self, reason))?;

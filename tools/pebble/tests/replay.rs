@@ -1,6 +1,6 @@
 //! `pebble run` from end to end, with a script in QEMU's place that replays what a system says.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -247,4 +247,42 @@ fn no_machine_is_left_behind_when_the_command_is_killed() -> Answer<()> {
         std::thread::sleep(Duration::from_millis(20));
     }
     Err("the machine still runs".into())
+}
+
+#[test]
+fn at_a_terminal_all_keys_go_to_the_guest_but_one() -> Answer<()> {
+    let checkout = Checkout::new()?;
+    let script = r"printf '\0200domain 9 shell\n\0201ready\n'; printf 'key%s\n' $(head -c 1 | od -An -tu1); exec sleep 20";
+    let run = checkout.command(script, &[])?;
+    // `script` lends the command a terminal.
+    let mut command = Command::new("script");
+    let line = format!("{} run", env!("CARGO_BIN_EXE_pebble"));
+    command
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(checkout.root());
+    for (name, value) in run.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    let started = Instant::now();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut keys = child.stdin.take().ok_or("no input")?;
+    let mut screen = child.stdout.take().ok_or("no output")?;
+    let mut shown = Vec::new();
+    // Control-C reaches the guest, which says so; Control-] ends the command while the guest sleeps.
+    for (wait, key) in [("leaves it", 3), ("key3", 0x1d)] {
+        while !String::from_utf8_lossy(&shown).contains(wait) {
+            let mut portion = [0; 512];
+            let count = screen.read(&mut portion)?;
+            assert!(count > 0, "{}", String::from_utf8_lossy(&shown));
+            shown.extend(&portion[..count]);
+        }
+        keys.write_all(&[key])?;
+    }
+    let status = child.wait()?;
+    assert_eq!(status.code(), Some(130));
+    assert!(started.elapsed() < Duration::from_secs(15));
+    Ok(())
 }

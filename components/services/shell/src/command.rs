@@ -291,6 +291,19 @@ mod tests {
     }
 
     #[test]
+    fn every_command_is_in_the_reference() {
+        let reference = include_str!("../../../../docs/reference/shell.md");
+        for usage in ALL {
+            let mentioned = reference.contains(&format!("`{}", usage.name));
+            assert!(
+                mentioned,
+                "{} is not in docs/reference/shell.md",
+                usage.name
+            );
+        }
+    }
+
+    #[test]
     fn arguments_are_names_or_numbers() {
         assert_eq!(parse("  "), Ok(Command::Nothing));
         assert_eq!(parse("portals"), Ok(Command::Portals(None)));

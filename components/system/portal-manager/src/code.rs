@@ -1,8 +1,10 @@
-//! Space for portal code: units of 64 bytes, first fit from where the last search ended.
+//! Space for portal code: units of 64 bytes, first fit from where the last search ended. Nothing is placed that the
+//! verifier does not accept.
 
 use pebble_abi::layout::PORTAL_CODE;
 use pebble_abi::object::CODE_BYTES;
 use pebble_portal_codegen::{generate, Error, Kind, Name, System};
+use pebble_portal_verify::{Offence, Policy, Workspace};
 
 use crate::objects::Objects;
 
@@ -17,6 +19,17 @@ pub struct CodeSpace {
     next: usize,
     /// Units in use.
     pub used: usize,
+    /// Room for the verifier, whose terms would not fit a server's stack.
+    verifier: Workspace,
+}
+
+/// Why a block was not placed.
+#[derive(Clone, Copy, Debug)]
+pub enum Refusal {
+    /// The generator's error.
+    Generator(Error),
+    /// The verifier's. Its words are in code space, but nothing leads to them.
+    Verifier(Offence),
 }
 
 /// A block in place.
@@ -28,6 +41,8 @@ pub struct Placed {
     pub unit: u16,
     /// Units.
     pub units: u16,
+    /// Most instructions of a call and its return together, as the verifier proved.
+    pub worst: u16,
 }
 
 impl CodeSpace {
@@ -37,6 +52,7 @@ impl CodeSpace {
             taken: [0; UNITS / 64],
             next: 0,
             used: 0,
+            verifier: Workspace::new(),
         }
     }
 
@@ -88,16 +104,22 @@ impl CodeSpace {
         system: &System,
         kind: &Kind<'_>,
         name: Name,
-    ) -> Result<Placed, Error> {
-        let unit = self.find(LARGEST / UNIT).ok_or(Error::Space)?;
+    ) -> Result<Placed, Refusal> {
+        let unit = self
+            .find(LARGEST / UNIT)
+            .ok_or(Refusal::Generator(Error::Space))?;
         let address = PORTAL_CODE + (unit * UNIT) as u64;
-        let block = generate(
-            kind,
+        let words = objects.code(unit * UNIT / 4, LARGEST / 4);
+        let block = generate(kind, name, system, address, words).map_err(Refusal::Generator)?;
+        let policy = Policy {
+            kind: *kind,
             name,
             system,
-            address,
-            objects.code(unit * UNIT / 4, LARGEST / 4),
-        )?;
+        };
+        let report = self
+            .verifier
+            .verify(&words[..block.words], block.entry, address, &policy)
+            .map_err(Refusal::Verifier)?;
         let units = (4 * block.words).div_ceil(UNIT);
         self.mark(unit, units, true);
         self.next = (unit + units) % UNITS;
@@ -106,6 +128,7 @@ impl CodeSpace {
             address: address + 4 * block.entry as u64,
             unit: unit as u16,
             units: units as u16,
+            worst: (report.call + report.back) as u16,
         })
     }
 

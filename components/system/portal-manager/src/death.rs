@@ -64,6 +64,11 @@ impl State {
     fn bury(&mut self, asid: usize) {
         let objects = self.objects();
         self.domains[asid].life = Life::Dead;
+        let notify = core::mem::take(&mut self.domains[asid].notify);
+        let (manager, empty) = (object::role::PORTAL_MANAGER as usize, self.empty());
+        if let Some(portal) = self.tables.remove(objects, manager, notify, empty) {
+            self.retire(portal.code);
+        }
         let record = objects.domain(asid);
         let mut domain: Domain = objects.read(record);
         let waiters = domain.stack_waiters;

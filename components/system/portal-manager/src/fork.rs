@@ -3,7 +3,7 @@
 use pebble_abi::entry::STANDARD;
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::PAGE;
-use pebble_abi::object::{self, role, Domain, Frame, Thread};
+use pebble_abi::object::{self, role, Domain, Frame, FrameKind, FrameName, Thread};
 use pebble_abi::slot::{self, portal_manager as own, NAMELEN, NPORTALS};
 use pebble_portal_spec::Specification;
 use pebble_server::invoke;
@@ -90,9 +90,11 @@ pub fn create_child(
             entry,
             constant,
         };
-        state.put(child, slot, &text[..length], action)?;
-        Ok(0)
-    })
+        state.put(child, slot, &text[..length], action)
+    })?;
+    // The child may itself interpose on somebody: it passes the portal on.
+    announce(child, slot, 1);
+    Ok(0)
 }
 
 /// The stub's specification for a portal of the parent: the same arguments, but the slot first.
@@ -122,7 +124,7 @@ pub fn fork(parent: usize, thread: usize, intercept: u64) -> Result<isize, Errno
             true => Ok(()),
             false => state.fill_child(parent, child, intercept),
         };
-        match filled.and_then(|()| state.copy_thread(child, thread)) {
+        match filled.and_then(|()| state.copy_thread(parent, child, thread)) {
             Ok(number) => {
                 state.release(number, child)?;
                 Ok(child as isize)
@@ -158,11 +160,35 @@ impl State {
                         }
                     }),
             };
-            if let Some((text, length)) = text {
+            if let Some((mut text, length)) = text {
+                if slot == slot::DOMAIN_FORK {
+                    // The child may be copied in its turn: the stub's frame keeps the registers for the copy.
+                    text[..2].copy_from_slice(b"np");
+                }
                 self.put(child, slot, &text[..length], action)?;
             }
         }
         Ok(())
+    }
+
+    /// The domain whose request the portal manager's caller passes on: the invoker itself, or, along the calls that
+    /// `thread` is in, the child that invoked it, that one's child, and so on.
+    pub fn originator(&self, thread: usize) -> usize {
+        let objects = self.objects();
+        let mut at = 0;
+        let mut ended = false;
+        self.each_frame(objects.thread(thread), |_, frame| {
+            let caller = objects.domain_number(frame.domain).unwrap_or(0);
+            if ended || FrameName(frame.name).kind() == FrameKind::Floating as u64 {
+                return;
+            }
+            if at == 0 || self.domains[caller].parent == at {
+                at = caller;
+            } else {
+                ended = true;
+            }
+        });
+        at
     }
 
     /// Whether a portal of the domain runs its callee on the caller's stack: a child with the same table would have
@@ -176,13 +202,26 @@ impl State {
         portals.any(|portal| portal.text.as_bytes().first() == Some(&b's'))
     }
 
-    /// A thread of `child` that returns from the same call as `thread`, with the answer 0. The call's frame holds all
-    /// registers that a C function keeps (specification letter `p`).
-    fn copy_thread(&mut self, child: usize, thread: usize) -> Result<usize, Errno> {
+    /// A thread of `child` that returns from the same call of `parent` as `thread`, with the answer 0. That call's frame
+    /// holds all registers that a C function keeps (specification letter `p`), and the one beneath it those of
+    /// floating point, if the caller had any.
+    fn copy_thread(&mut self, parent: usize, child: usize, thread: usize) -> Result<usize, Errno> {
         let objects = self.objects();
-        let (top, frame): (u64, Frame) = objects.top_frame(objects.thread(thread));
-        let bytes = object::FrameName(frame.name).bytes();
-        if bytes != object::PARTIAL_FRAME {
+        let invoker = objects.domain(parent);
+        let mut found: Option<(u64, Frame)> = None;
+        let mut floats = None;
+        let mut before = 0;
+        self.each_frame(objects.thread(thread), |place, frame| {
+            let floating = FrameName(frame.name).kind() == FrameKind::Floating as u64;
+            if found.is_none() && frame.domain == invoker && !floating {
+                found = Some((place, frame));
+                before = place + FrameName(frame.name).bytes();
+            } else if floating && place == before {
+                floats = Some(place + object::FRAME_HEADER);
+            }
+        });
+        let (top, frame) = found.ok_or(Errno::Invalid)?;
+        if FrameName(frame.name).bytes() != object::PARTIAL_FRAME {
             return Err(Errno::Invalid);
         }
         let tp: u64 = objects.read(top + object::FRAME_HEADER);
@@ -198,7 +237,13 @@ impl State {
         let number = self
             .make_thread(child, stack, start)
             .inspect_err(|_| self.give_stack(stack))?;
-        let new: Thread = objects.read(objects.thread(number));
+        let record = objects.thread(number);
+        let mut new: Thread = objects.read(record);
+        if let Some(floats) = floats {
+            new.fp = objects.read(floats);
+            new.fp_live = 1;
+            objects.write(record, new);
+        }
         for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
             let value: u64 = objects.read(top + object::FRAME_HEADER + 8 * index as u64);
             objects.write(new.invocation + object::full_offset(*register), value);

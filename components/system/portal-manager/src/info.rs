@@ -105,7 +105,16 @@ impl State {
         let bytes = portal.code.units as u64 * 64;
         Ok(InfoRecord {
             name,
-            values: [domain as u64, slot as u64, target, bytes, kind, 0, 0, 0],
+            values: [
+                domain as u64,
+                slot as u64,
+                target,
+                bytes,
+                kind,
+                portal.code.worst as u64,
+                0,
+                0,
+            ],
         })
     }
 

@@ -99,11 +99,13 @@ extern "C" fn thread_create(t: usize, pc: usize, sp: usize, argument: usize, tp:
 
 extern "C" fn domain_fork(_: usize, intercept: usize, domain: usize, t: usize) -> isize {
     let (thread, home) = thread_and_home(t);
-    if home != domain {
-        // The copy continues on a stack of the invoking domain: only its own threads have one.
+    let parent = STATE.with(|state| state.originator(thread));
+    if home != parent || domain != parent && intercept == 0 {
+        // The copy continues on a stack of the domain that is copied: only its own threads have one. And a child
+        // that is interposed on cannot share its table with anybody: the stubs in it are its own.
         return Errno::PermissionDenied.negated();
     }
-    number(fork::fork(domain, thread, intercept as u64))
+    number(fork::fork(parent, thread, intercept as u64))
 }
 
 extern "C" fn portal_register(
@@ -128,15 +130,16 @@ extern "C" fn portal_open(t: usize, name: usize, domain: usize) -> isize {
 }
 
 extern "C" fn portal_create_child(
-    domain: usize,
+    t: usize,
     child: usize,
     slot: usize,
     text: usize,
     constant: usize,
     entry: usize,
 ) -> isize {
+    let parent = STATE.with(|state| state.originator(thread_and_home(t).0));
     number(fork::create_child(
-        domain,
+        parent,
         child,
         slot,
         text,
@@ -145,8 +148,9 @@ extern "C" fn portal_create_child(
     ))
 }
 
-extern "C" fn portal_notify(_: usize, function: usize, domain: usize, _: usize) -> isize {
-    number(fork::notify(domain, function as u64))
+extern "C" fn portal_notify(_: usize, function: usize, _: usize, t: usize) -> isize {
+    let owner = STATE.with(|state| state.originator(thread_and_home(t).0));
+    number(fork::notify(owner, function as u64))
 }
 
 extern "C" fn stack_add(t: usize, slot: usize, tp: usize, domain: usize) -> isize {

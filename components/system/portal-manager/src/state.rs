@@ -1,5 +1,7 @@
 //! The portal manager's state, and what is made of it when the system starts.
 
+use core::fmt::Write;
+
 use pebble_abi::entry::{self, STANDARD};
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{MAX_DOMAINS, MAX_STACKS, MAX_THREADS, PHYSMAP};
@@ -9,7 +11,7 @@ use pebble_abi::slot::{self, FIRST_DYNAMIC};
 use pebble_portal_codegen::{Kind, Name, SchedulerEntries, System, Target};
 use pebble_portal_spec::Specification;
 
-use crate::code::{CodeSpace, Placed};
+use crate::code::{CodeSpace, Placed, Refusal};
 use crate::domains::DomainState;
 use crate::names::Services;
 use crate::objects::{boot_info, Guarded, Objects};
@@ -98,6 +100,7 @@ impl State {
                 address: 0,
                 unit: 0,
                 units: 0,
+                worst: 0,
             },
             time_offset: 0,
             dead: 0,
@@ -108,6 +111,7 @@ impl State {
                     address: 0,
                     unit: 0,
                     units: 0,
+                    worst: 0,
                 }
             }; 256],
             pool: [0; POOL_PAGES.div_ceil(64)],
@@ -227,9 +231,17 @@ impl State {
         let objects = self.objects();
         self.code
             .place(objects, &self.system, kind, name)
-            .map_err(|error| match error {
-                pebble_portal_codegen::Error::Space => Errno::TableFull,
-                pebble_portal_codegen::Error::Unsupported(_) => Errno::Invalid,
+            .map_err(|refusal| match refusal {
+                Refusal::Generator(pebble_portal_codegen::Error::Space) => Errno::TableFull,
+                Refusal::Generator(pebble_portal_codegen::Error::Unsupported(_)) => Errno::Invalid,
+                // The generator is wrong: nothing leads to the code, and somebody has to know.
+                Refusal::Verifier(offence) => {
+                    let _ = writeln!(
+                        pebble_server::LastWords,
+                        "\x100error: portal manager: generated code is refused: {offence}"
+                    );
+                    Errno::Io
+                }
             })
     }
 

@@ -49,8 +49,9 @@ pub mod csr {
     pub const TIME: u32 = 0xc01;
 }
 
-/// Most branches to one label: letter `T` makes five checks for each page of either side, all to the same answer.
-pub const MAX_BRANCHES: usize = 2 * 5 * pebble_portal_spec::MAX_WINDOW_PAGES;
+/// Most branches to one label: letter `T` makes five checks for each page of either side and one more, all to the
+/// same answer.
+pub const MAX_BRANCHES: usize = 1 + 2 * 5 * pebble_portal_spec::MAX_WINDOW_PAGES;
 
 /// A place that forward branches lead to.
 #[derive(Clone, Copy, Debug)]

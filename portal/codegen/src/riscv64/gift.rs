@@ -142,6 +142,9 @@ pub(super) fn take(a: &mut Assembler<'_>, place: i32, frame_domain: i32, pages: 
     a.load_literal(T6, layout::PHYSMAP);
     a.ld(A2, place, T1);
     a.ld(T2, DOMAIN, TP);
+    // Within one domain the two ranges could overlap, and a page would end up in two places.
+    a.ld(T3, frame_domain, T1);
+    a.beq(T2, T3, &mut refused);
     for (side, address) in [A1, A2].into_iter().enumerate() {
         if side == 1 {
             a.ld(T2, frame_domain, T1);

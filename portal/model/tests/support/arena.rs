@@ -27,8 +27,11 @@ pub const LEAVES: [u64; 2] = [BASE + 7 * PAGE, BASE + 8 * PAGE];
 /// The root of all other domains, and the entries behind their window pages.
 pub const OTHER_ROOT: u64 = BASE + 9 * PAGE;
 pub const WINDOWS: u64 = BASE + 10 * PAGE;
+/// Page tables of all other domains.
+pub const OTHER_MIDDLE: u64 = BASE + 11 * PAGE;
+pub const OTHER_LEAF: u64 = BASE + 12 * PAGE;
 /// The portal under test, and where it is executed.
-const CODE: u64 = 11 * PAGE;
+const CODE: u64 = 13 * PAGE;
 pub const CODE_WORDS: usize = 2048;
 pub const CODE_INDEX: usize = (CODE / 8) as usize;
 pub const CODE_ADDRESS: u64 = PORTAL_CODE + (ARENA - RAM) + CODE;
@@ -60,7 +63,8 @@ pub const fn physical(address: u64) -> u64 {
     address - PHYSMAP
 }
 
-/// The system; addresses of shared blocks are filled in as they are generated.
+/// The system; addresses of shared blocks are filled in as they are generated. Entries are where no domain of a case
+/// has anything mapped, so that the first fetch there ends the case.
 pub fn system(asid: bool, sstc: bool) -> System {
     System {
         threads: THREADS,
@@ -71,19 +75,19 @@ pub fn system(asid: bool, sstc: bool) -> System {
         scheduler: SchedulerEntries {
             domain: domain(SCHEDULER),
             stack: 0x4180_0000,
-            p: 0x10_0100,
-            v: 0x10_0200,
-            stack_wait: 0x10_0300,
-            stack_free: 0x10_0400,
+            p: 0x9_0010_0100,
+            v: 0x9_0010_0200,
+            stack_wait: 0x9_0010_0300,
+            stack_free: 0x9_0010_0400,
         },
         dispatcher: Target {
             domain: domain(DISPATCHER),
-            entry: 0x10_0500,
+            entry: 0x9_0010_0500,
             stack: 0x4200_0000,
         },
         vm: Target {
             domain: domain(VM),
-            entry: 0x10_0600,
+            entry: 0x9_0010_0600,
             stack: 0,
         },
         ..System::default()

@@ -20,7 +20,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The thread of `before` traps into the portal at `entry`.
+    /// The thread of `before` traps into the portal at `entry`; answers what the model makes of it.
     pub fn add(
         &mut self,
         label: String,
@@ -28,23 +28,23 @@ impl<'a> Comparison<'a> {
         before: Machine,
         code: &[u32],
         entry: u64,
-    ) {
+    ) -> Machine {
         let mut after = before.clone();
         world.enter(&mut after, entry);
-        self.cases.push((
-            label,
-            Case {
-                before,
-                code: code.to_vec(),
-                entry,
-            },
-            after,
-        ));
+        let code = code.to_vec();
+        let case = Case {
+            before,
+            code,
+            entry,
+        };
+        self.cases.push((label, case, after.clone()));
         if self.cases.len() == BATCH {
             self.run();
         }
+        after
     }
 
+    /// Runs what was collected and compares.
     pub fn run(&mut self) {
         let taken = std::mem::take(&mut self.cases);
         let (labels, cases): (Vec<_>, Vec<_>) = taken

@@ -5,7 +5,7 @@ use pebble_abi::layout::{PAGE, WINDOW_PAGES};
 use pebble_abi::object::{self, Domain, Frame, FrameKind, FrameName, Hart, Stack, Thread};
 use pebble_portal_model::Machine;
 use pebble_portal_spec::portal::Name;
-use pebble_portal_spec::{Specification, Stack as StackLetter, State};
+use pebble_portal_spec::{Argument, Specification, Stack as StackLetter, State};
 
 use super::arena::*;
 use super::portals::Shared;
@@ -26,8 +26,13 @@ pub fn specification(random: &mut Random) -> String {
     let mut text = String::from(random.pick(&["sm", "sp", "nm", "np"]));
     let mut pages = 0;
     for _ in 0..random.below(7) {
-        let letter = random.pick(&['i', 'c', '=', 't', 'd', 'h', 'w', 'r', 'w', 'r']);
-        let window = matches!(letter, 'w' | 'r');
+        let letter = random.pick(&[
+            'i', 'c', '=', 't', 'd', 'h', 'w', 'r', 'w', 'r', 'W', 'G', 'T',
+        ]);
+        let window = matches!(letter, 'w' | 'r' | 'W' | 'G' | 'T');
+        if matches!(letter, 'G' | 'T') && text.contains(letter) {
+            continue;
+        }
         let count = if random.once_in(3) {
             1 + random.below(4)
         } else {
@@ -47,12 +52,13 @@ pub fn specification(random: &mut Random) -> String {
     text
 }
 
-/// An address with two of its page-table levels present.
-fn buffer(random: &mut Random) -> u64 {
+/// An address with two of its page-table levels present; `low` as those from which pages can move.
+fn buffer(random: &mut Random, low: bool) -> u64 {
     let middle = random.pick(&[0, 0, 0, 3, 3, 4, 5]);
     // Pages at the edges of the tables, so that windows straddle them.
     let page = random.pick(&[0, 1, 2, 3, 5, 254, 507, 510, 511]);
-    let address = 7 << 30 | middle << 21 | page << 12 | random.below(PAGE);
+    let root: u64 = if low != random.once_in(12) { 0 } else { 7 };
+    let address = root << 30 | middle << 21 | page << 12 | random.below(PAGE);
     match random.below(40) {
         0 => random.word(),
         1 => address | 1 << 38,
@@ -73,9 +79,16 @@ fn page_tables(m: &mut Machine, random: &mut Random) {
         m.set(root + 8 * 511, ram | 0xeb);
     }
     let table = |address: u64| physical(address) >> 12 << 10 | VALID;
-    m.set(ROOT + 8 * 7, table(MIDDLE));
+    for index in [0, 7] {
+        m.set(ROOT + 8 * index, table(MIDDLE));
+        m.set(OTHER_ROOT + 8 * index, table(OTHER_MIDDLE));
+    }
     for index in 0..512 {
         m.set(MIDDLE + 8 * index, 0);
+        m.set(OTHER_MIDDLE + 8 * index, 0);
+    }
+    for index in [0, 1, 3] {
+        m.set(OTHER_MIDDLE + 8 * index, table(OTHER_LEAF));
     }
     m.set(MIDDLE, table(LEAVES[0]));
     m.set(MIDDLE + 8, table(LEAVES[1]));
@@ -83,13 +96,14 @@ fn page_tables(m: &mut Machine, random: &mut Random) {
     // A large page, and one whose bits but V are a table's.
     m.set(MIDDLE + 8 * 4, table(LEAVES[0]) | 0x16);
     m.set(MIDDLE + 8 * 5, table(LEAVES[0]) & !VALID);
-    for leaf in LEAVES {
+    for leaf in [LEAVES[0], LEAVES[1], OTHER_LEAF] {
         for index in 0..512 {
-            let flags = match random.below(12) {
+            let flags = match random.below(16) {
                 0 => random.below(1024),
                 1 => 0xd3,
                 2 => 0,
-                _ => random.pick(&[0xd7, 0xdf, 0xd7, 0x117]),
+                3 => random.pick(&[0xdf, 0x117, 0x2d7]),
+                _ => 0xd7,
             };
             // Page number, and now and then one of the bits above it.
             let entry = random.below(1 << 44) << 10 | flags;
@@ -129,6 +143,13 @@ pub fn machine(random: &mut Random, shared: &Shared, current: u64) -> Machine {
         );
         m.set(record + field!(Domain.root), root);
         m.set(record + field!(Domain.asid), number + 1);
+        // Room for given pages, sometimes for too few.
+        let gifts = WINDOWS + 2048 + 128 * number;
+        m.set(
+            record + field!(Domain.gift),
+            gifts + 8 * random.below(9 + 3),
+        );
+        m.set(record + field!(Domain.gift) + 8, gifts + 8 * 15);
         let free = if random.once_in(8) {
             0
         } else {
@@ -208,8 +229,12 @@ pub fn machine(random: &mut Random, shared: &Shared, current: u64) -> Machine {
 /// Arguments for a call: buffers where the specification wants windows.
 pub fn arguments(m: &mut Machine, random: &mut Random, specification: &Specification) {
     for (index, argument) in specification.arguments().iter().enumerate() {
-        if argument.window().is_some() {
-            m.x[10 + index] = buffer(random);
+        match argument {
+            Argument::Window(_) | Argument::ReadWindow(_) | Argument::OpenWindow(_) => {
+                m.x[10 + index] = buffer(random, false);
+            }
+            Argument::Give(_) | Argument::Take(_) => m.x[10 + index] = buffer(random, true),
+            _ => {}
         }
     }
 }
@@ -240,12 +265,35 @@ pub fn frame(m: &mut Machine, random: &mut Random, entry: u64, kind: FrameKind, 
 
 /// A thread in the callee that returns: the frame of its call is on top, its windows are open.
 pub fn returning(m: &mut Machine, random: &mut Random, entry: u64, specification: &Specification) {
-    let bytes = match (specification.state, specification.stack) {
+    let takes = specification
+        .arguments()
+        .iter()
+        .any(|argument| matches!(argument, Argument::Take(_)));
+    let saved = match (specification.state, specification.stack) {
         (State::Partial, _) => object::PARTIAL_FRAME,
         (State::Minimal, StackLetter::New) => object::FRAME_HEADER + 8,
         (State::Minimal, StackLetter::Shared) => object::FRAME_HEADER,
     };
-    frame(m, random, entry, FrameKind::Partial, bytes);
+    let top = frame(
+        m,
+        random,
+        entry,
+        FrameKind::Partial,
+        saved + 8 * takes as u64,
+    );
+    if takes {
+        // Mostly for an invoker whose page tables are its own.
+        if !random.once_in(4) {
+            m.set(top + field!(Frame.domain), domain(INVOKER));
+        }
+        m.set(top + saved, buffer(random, true));
+        m.x[11] = buffer(random, true);
+        m.x[10] = if random.once_in(8) {
+            random.word() | 1 << 63
+        } else {
+            random.word() >> 1
+        };
+    }
     let current = m.get(THREAD + field!(Thread.stack));
     let pages = specification.window_pages() as u64;
     let used = pages + random.below(WINDOW_PAGES - pages + 1);

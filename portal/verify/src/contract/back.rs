@@ -16,6 +16,7 @@ pub(super) fn leave(mut exit: Exit<'_, '_>, specification: &Specification) -> Re
     if partial {
         drop_live(&mut exit)?;
     }
+    gift::taken(&mut exit, specification)?;
     window::closed(&mut exit, specification.window_pages())?;
 
     // The stack goes back to the queue of the domain that the thread is in: the callee.

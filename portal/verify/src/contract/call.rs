@@ -19,7 +19,7 @@ pub(super) fn leave(
 ) -> Result<(), Reason> {
     let frame = frame_bytes(&exit.machine.policy.kind);
     // Entries of window pages wait there until the call commits.
-    exit.scratch = -frame - 8 * specification.window_pages() as i32..-frame;
+    exit.scratch = -frame - 8 * gift::scratch_words(specification)..-frame;
     let callee = exit.number(target.domain);
     let stack = match specification.stack {
         Stack::New => exit.load(callee, field!(Domain.stacks)),
@@ -42,8 +42,12 @@ pub(super) fn leave(
     if exit.machine.holds(Test::LessUnsigned, top, limit, true) {
         return exit.answer(Errno::TooDeep);
     }
-    if specification.window_pages() > 0
-        && window::room(&mut exit, specification, stack, true).is_ok()
+    if gift::refused(&mut exit, specification) {
+        return exit.answer(Errno::Fault);
+    }
+    let windows = specification.window_pages() > 0;
+    if windows && window::room(&mut exit, specification, stack, true).is_ok()
+        || gift::room(&mut exit, specification, callee, true).is_ok()
     {
         return exit.answer(Errno::NoMemory);
     }
@@ -139,6 +143,16 @@ fn commit(
             )?;
         }
     }
+    let saved = gift::saved_bytes(specification) as i32;
+    for (order, buffer) in gift::takes(specification).enumerate() {
+        let address = exit.input(buffer.register);
+        exit.memory(
+            top,
+            -bytes + saved + 8 * order as i32,
+            address,
+            "the invoker's address for letter `T`",
+        )?;
+    }
     exit.invocation(-bytes)?;
 
     // The stack.
@@ -186,15 +200,17 @@ fn commit(
                 let cycles = exit.csr(csr::CYCLE);
                 exit.machine.terms.right(cycles, 1)
             }
-            // Set with the window.
-            Argument::Window(_) | Argument::ReadWindow(_) => continue,
-            Argument::OpenWindow(_) | Argument::Give(_) | Argument::Take(_) => {
-                return Err(Reason::Letter)
-            }
+            // Set with the pages.
+            Argument::Window(_)
+            | Argument::ReadWindow(_)
+            | Argument::OpenWindow(_)
+            | Argument::Give(_) => continue,
+            Argument::Take(_) => exit.input(number),
         };
         exit.set(number, value);
     }
     window::opened(&mut exit, specification, stack)?;
+    gift::handed_over(&mut exit, specification, callee)?;
 
     exit.enter_domain(callee)?;
     exit.sepc = exit.number(target.entry);

@@ -4,7 +4,7 @@ use pebble_abi::errno::Errno;
 use pebble_abi::object::{Frame, FrameKind, Hart, Thread, FLOATING_FRAME, FRAME_HEADER};
 
 use super::*;
-use crate::machine::FLOAT_STATUS;
+use crate::state::FLOAT_STATUS;
 use crate::term::Node;
 
 const BYTES: i32 = FLOATING_FRAME as i32;

@@ -7,6 +7,7 @@
 mod back;
 mod call;
 mod float;
+mod gift;
 mod scheduler;
 mod short;
 mod trap;
@@ -16,11 +17,11 @@ use core::ops::Range;
 use pebble_abi::errno::Errno;
 use pebble_abi::object::{self, Domain, Frame, FrameKind, FrameName, Thread};
 use pebble_portal_spec::portal::Kind;
-use pebble_portal_spec::{Stack, State as Kept};
 
-use crate::machine::{csr, register, top, Event, FloatUnit, Machine, State, Test};
+use crate::machine::{top, Machine};
 use crate::offence::Reason;
 use crate::record::{field, Record, RETURN_LITERAL};
+use crate::state::{csr, register, Event, FloatUnit, State, Test};
 use crate::term::{Term, FRAME, JUNK, LINK, THREAD, ZERO};
 use core::mem::offset_of;
 
@@ -45,11 +46,9 @@ pub(crate) enum Part {
 /// Bytes of the frame that a portal of this kind pushes, 0 when it pushes none.
 pub(crate) fn frame_bytes(kind: &Kind<'_>) -> i32 {
     let bytes = match kind {
-        Kind::Call { specification, .. } => match (specification.state, specification.stack) {
-            (Kept::Partial, _) => object::PARTIAL_FRAME,
-            (Kept::Minimal, Stack::New) => object::FRAME_HEADER + 8,
-            (Kept::Minimal, Stack::Shared) => object::FRAME_HEADER,
-        },
+        Kind::Call { specification, .. } => {
+            gift::saved_bytes(specification) + 8 * gift::takes(specification).count() as u64
+        }
         Kind::Scheduler { .. }
         | Kind::SemaphoreWait { .. }
         | Kind::SemaphorePost { .. }

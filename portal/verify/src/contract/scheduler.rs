@@ -8,7 +8,7 @@ use pebble_abi::object::{
 
 use super::*;
 use crate::decode::Width;
-use crate::machine::INTERRUPTS;
+use crate::state::INTERRUPTS;
 use crate::term::Node;
 
 const HEADER: i32 = FRAME_HEADER as i32;

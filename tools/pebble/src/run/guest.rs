@@ -12,7 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use wait_timeout::ChildExt;
 
 use super::outcome::Session;
-use super::terminal::RawTerminal;
+use super::terminal::{RawTerminal, LEAVE};
 use super::{hang, qemu, Plan};
 use crate::process;
 use crate::report::Report;
@@ -60,11 +60,7 @@ pub fn boot(report: &Report, plan: Plan) -> Result<u8> {
     let output = pump_output(machine.0.stdout.take());
     let complaints = pump_output(machine.0.stderr.take());
     let input = machine.0.stdin.take();
-    let terminal = if plan.program.is_none() {
-        RawTerminal::enter()
-    } else {
-        None
-    };
+    let mut terminal = None;
     let mut session = Session::new(&plan, report.verbose());
     let ended = watch(
         &plan,
@@ -73,6 +69,7 @@ pub fn boot(report: &Report, plan: Plan) -> Result<u8> {
         &output,
         input,
         &signals,
+        &mut terminal,
     )?;
     let status = match ended {
         Ended::Exited(status) => {
@@ -142,7 +139,9 @@ fn pump_output(source: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> 
 
 /// Standard input goes to the guest once someone is there to take it: earlier bytes would be lost when the console
 /// driver resets the device.
-fn pump_input(mut guest: ChildStdin) {
+///
+/// At a terminal all keys go there, Control-C too, so one must be left to end a system that no longer listens.
+fn pump_input(mut guest: ChildStdin, at_terminal: bool) {
     std::thread::spawn(move || {
         let mut input = std::io::stdin();
         let mut buffer = [0; 4096];
@@ -152,6 +151,11 @@ fn pump_input(mut guest: ChildStdin) {
             } else {
                 &buffer[..count]
             };
+            if at_terminal && bytes.contains(&LEAVE) {
+                // As a terminal does for Control-C; `watch` sees it.
+                let _ = signal_hook::low_level::raise(SIGINT);
+                return;
+            }
             if guest.write_all(bytes).and_then(|()| guest.flush()).is_err() {
                 return;
             }
@@ -170,6 +174,7 @@ fn watch(
     output: &Receiver<Vec<u8>>,
     mut input: Option<ChildStdin>,
     signals: &Signals,
+    terminal: &mut Option<RawTerminal>,
 ) -> Result<Ended> {
     let deadline = plan.timeout.map(|timeout| Instant::now() + timeout);
     loop {
@@ -190,7 +195,14 @@ fn watch(
         }
         if session.ready_for_input() {
             if let Some(input) = input.take() {
-                pump_input(input);
+                // Not earlier: until then Control-C ends a system that does not come up.
+                if plan.program.is_none() {
+                    *terminal = RawTerminal::enter();
+                }
+                if terminal.is_some() {
+                    eprintln!("pebble: keys go to the system; Control-] leaves it, however it is");
+                }
+                pump_input(input, terminal.is_some());
             }
         }
         if let Some(number) = signals.arrived() {

@@ -4,6 +4,9 @@ use std::io::IsTerminal;
 
 use rustix::termios::{tcgetattr, tcsetattr, InputModes, LocalModes, OptionalActions, Termios};
 
+/// Control-]: ends this command, as it does with other programs that pass every key on.
+pub const LEAVE: u8 = 0x1d;
+
 /// Restores the terminal when dropped.
 pub struct RawTerminal {
     before: Termios,
