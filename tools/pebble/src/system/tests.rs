@@ -89,7 +89,7 @@ fn mistakes_name_file_line_and_column() {
     let text = complaint("[[component]]\nname = \"a\"\npath = \"a\"\npriority = 64\n");
     assert_eq!(
         text,
-        "small.toml:30:12: priority 64 does not exist\n  try: 1 (lowest) to 63 (highest); 0 belongs to the idle component"
+        "small.toml:30:12: priority 64 does not exist\n  try: 1 (lowest) to 62 (highest); 0 belongs to the idle component"
     );
 }
 
@@ -102,6 +102,7 @@ fn each_rule_has_its_message() {
         (format!("{component}role = \"boss\""), "no role is called `boss`"),
         (format!("{component}open = [\"/nothing\"]"), "no component of this system registers `/nothing`"),
         (format!("{component}open = [\"nothing\"]"), "a name begins with `/`"),
+        (format!("{component}priority = 63"), "priority 63 is the portal manager's own"),
         (format!("{component}memory = \"1 kb\""), "`1 kb` has no unit of memory"),
         (format!("{component}colour = \"red\""), "unknown field `colour`"),
         (format!("{component}devices = [{{ base = 0x1001, bytes = 4096 }}]"), "0x1001 is not the start of a page"),
