@@ -3,10 +3,13 @@
 use pebble_abi::object::FLOATING_FRAME;
 use pebble_portal_spec::portal::Kind;
 
+use crate::contract::Pages;
 use crate::decode::{Access, Condition, Immediate, Instruction, Operation, Width};
 use crate::offence::Reason;
 use crate::record::{field, loadable, storable, Record};
-use crate::state::{csr, register, Event, FloatUnit, Log, State, Test, FLOAT_STATUS, INTERRUPTS};
+use crate::state::{
+    csr, register, Event, Fact, FloatUnit, Log, State, Test, FLOAT_STATUS, INTERRUPTS,
+};
 use crate::term::{Node, Term, Terms, FRAME, JUNK, PUSHED, THREAD, ZERO};
 use crate::Policy;
 use core::mem::offset_of;
@@ -20,6 +23,7 @@ pub(crate) struct Machine<'a> {
     pub address: u64,
     pub terms: &'a mut Terms,
     pub log: &'a mut Log,
+    pub pages: &'a mut Pages,
 }
 
 impl Machine<'_> {
@@ -30,13 +34,7 @@ impl Machine<'_> {
 
     /// Whether the path has established this.
     pub(crate) fn holds(&self, test: Test, left: Term, right: Term, truth: bool) -> bool {
-        let fact = Event::Fact {
-            test,
-            left,
-            right,
-            truth,
-        };
-        self.log.events().contains(&fact)
+        self.log.has(Fact::new(test, left, right, truth))
     }
 
     /// Whether the path has found `term` to be zero.
@@ -87,12 +85,7 @@ impl Machine<'_> {
         if test == Test::Equal && left == ZERO {
             core::mem::swap(&mut left, &mut right);
         }
-        self.log.push(Event::Fact {
-            test,
-            left,
-            right,
-            truth,
-        })?;
+        self.log.note(Fact::new(test, left, right, truth))?;
         if truth
             && test == Test::Equal
             && matches!(self.policy.kind, Kind::FloatPush | Kind::Illegal)

@@ -3,16 +3,10 @@
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{PAGE, STACKS};
 use pebble_abi::object::{self, Domain, Frame, Thread};
-use pebble_abi::page_table::{BORROWED, EXECUTE, SHARED_UNTIL_WRITTEN};
 use pebble_portal_spec::{Argument, Specification, Stack, State as Kept};
 
 use super::window::{buffers, within_page, Buffer, Page};
 use super::*;
-
-/// An entry with one of these stays where it is.
-const UNMOVABLE: i16 = (BORROWED | EXECUTE) as i16;
-/// What the copy of an entry does not have.
-const NOT_COPIED: i16 = (EXECUTE | SHARED_UNTIL_WRITTEN) as i16;
 
 /// Bytes of a call's frame before the words of the letter `T`.
 pub(super) fn saved_bytes(specification: &Specification) -> u64 {
@@ -44,7 +38,8 @@ pub(super) fn scratch_words(specification: &Specification) -> i32 {
 /// The comparisons that say that a page must stay where it is: its address, and bits of its entry.
 fn unmovable(exit: &mut Exit<'_, '_>, page: &Page) -> (Term, Term) {
     let stacks = exit.number(STACKS);
-    let bits = exit.machine.terms.and(page.entries[2], UNMOVABLE);
+    let fixed = exit.machine.policy.system.pages.fixed as i16;
+    let bits = exit.machine.terms.and(page.entry, fixed);
     (stacks, bits)
 }
 
@@ -58,8 +53,8 @@ fn stays(exit: &mut Exit<'_, '_>, page: &Page) -> bool {
 }
 
 /// The page is there, writable, and may move.
-fn movable(exit: &mut Exit<'_, '_>, page: &Page, rights: i16) -> Result<(), Reason> {
-    for check in page.checks(exit, rights) {
+fn movable(exit: &mut Exit<'_, '_>, page: &Page) -> Result<(), Reason> {
+    for check in page.checks {
         exit.zero(check, true, "a page that moves is there and writable")?;
     }
     let (stacks, bits) = unmovable(exit, page);
@@ -83,7 +78,7 @@ pub(super) fn refused(exit: &mut Exit<'_, '_>, specification: &Specification) ->
     buffers(specification).filter(Buffer::moves).any(|buffer| {
         let start = exit.input(buffer.register);
         (0..buffer.pages).any(|number| {
-            let page = Page::new(exit, invoker, start, number);
+            let page = Page::new(exit, invoker, start, number, &buffer);
             stays(exit, &page)
         })
     })
@@ -122,8 +117,8 @@ pub(super) fn handed_over(
     for buffer in takes(specification) {
         let start = exit.input(buffer.register);
         for number in 0..buffer.pages {
-            let page = Page::new(exit, invoker, start, number);
-            movable(exit, &page, buffer.rights())?;
+            let page = Page::new(exit, invoker, start, number, &buffer);
+            movable(exit, &page)?;
         }
     }
     let next = exit.load(callee, field!(Domain.gift));
@@ -132,11 +127,11 @@ pub(super) fn handed_over(
     for buffer in gifts(specification) {
         let start = exit.input(buffer.register);
         for number in 0..buffer.pages {
-            let page = Page::new(exit, invoker, start, number);
-            let last = page.entries[2];
+            let page = Page::new(exit, invoker, start, number, &buffer);
+            let last = page.entry;
             let slot = 8 * (pages + number) as i32;
             if buffer.moves() {
-                movable(exit, &page, buffer.rights())?;
+                movable(exit, &page)?;
                 exit.memory(next, slot, last, "the entry of a given page")?;
                 let cleared = exit.memory(
                     page.place,
@@ -150,13 +145,14 @@ pub(super) fn handed_over(
                 };
                 exit.effect(flush, cleared, Reason::Flush)?;
             } else {
-                for check in page.checks(exit, buffer.rights()) {
+                for check in page.checks {
                     exit.zero(check, true, "the invoker may read the window's page")?;
                 }
+                let template = exit.machine.policy.system.pages;
                 let terms = &mut exit.machine.terms;
-                let dropped = terms.and(last, NOT_COPIED);
+                let dropped = terms.and(last, template.drop as i16);
                 let copy = terms.subtract(last, dropped);
-                let copy = terms.or(copy, BORROWED as i16);
+                let copy = terms.or(copy, template.mark as i16);
                 exit.memory(next, slot, copy, "the entry of a window that stays open")?;
             }
         }
@@ -208,9 +204,11 @@ pub(super) fn taken(exit: &mut Exit<'_, '_>, specification: &Specification) -> R
     let mut refused = exit.machine.holds(Test::Equal, callee, invoker, true);
     for number in 0..buffer.pages {
         for (domain, start) in [(callee, theirs), (invoker, ours)] {
-            let page = Page::new(exit, domain, start, number);
-            let checks = page.checks(exit, buffer.rights());
-            refused |= checks.iter().any(|check| exit.machine.is_not_zero(*check));
+            let page = Page::new(exit, domain, start, number, &buffer);
+            refused |= page
+                .checks
+                .iter()
+                .any(|check| exit.machine.is_not_zero(*check));
             refused |= stays(exit, &page);
         }
     }
@@ -226,16 +224,12 @@ pub(super) fn taken(exit: &mut Exit<'_, '_>, specification: &Specification) -> R
         "pages are exchanged between two domains",
     )?;
     for number in 0..buffer.pages {
-        let there = Page::new(exit, callee, theirs, number);
-        let here = Page::new(exit, invoker, ours, number);
+        let there = Page::new(exit, callee, theirs, number, &buffer);
+        let here = Page::new(exit, invoker, ours, number, &buffer);
         for (page, other) in [(&there, &here), (&here, &there)] {
-            movable(exit, page, buffer.rights())?;
-            let changed = exit.memory(
-                page.place,
-                0,
-                other.entries[2],
-                "the entry of an exchanged page",
-            )?;
+            movable(exit, page)?;
+            let changed =
+                exit.memory(page.place, 0, other.entry, "the entry of an exchanged page")?;
             let flush = Event::Flush {
                 address: Some(page.address),
                 asid: None,

@@ -25,6 +25,8 @@ use crate::state::{csr, register, Event, FloatUnit, State, Test};
 use crate::term::{Term, FRAME, JUNK, LINK, THREAD, ZERO};
 use core::mem::offset_of;
 
+pub(crate) use window::{is_sound, names_pages, Pages};
+
 /// How a path leaves the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -110,15 +112,15 @@ pub(crate) fn begin(machine: &mut Machine<'_>, part: Part) -> State {
     }
 }
 
-/// Checks the state of a path that leaves.
+/// Checks the state of a path that leaves; `before` is the state in which its part began.
 pub(crate) fn leave(
     machine: &mut Machine<'_>,
     state: &State,
-    part: Part,
+    (part, before): (Part, &State),
     way: Way,
 ) -> Result<(), Reason> {
     let kind = machine.policy.kind;
-    let exit = Exit::new(machine, state, part, way);
+    let exit = Exit::new(machine, state, (part, before), way);
     match (kind, part) {
         (
             Kind::Call {
@@ -184,8 +186,12 @@ pub(crate) struct Exit<'m, 'a> {
 }
 
 impl<'m, 'a> Exit<'m, 'a> {
-    fn new(machine: &'m mut Machine<'a>, state: &'m State, part: Part, way: Way) -> Self {
-        let before = begin(machine, part);
+    fn new(
+        machine: &'m mut Machine<'a>,
+        state: &'m State,
+        (part, before): (Part, &State),
+        way: Way,
+    ) -> Self {
         let mut registers = before.registers.map(Some);
         for temporary in [0, 5, 6, 7, 28, 29, 30, 31] {
             registers[temporary] = None;
@@ -446,7 +452,7 @@ impl<'m, 'a> Exit<'m, 'a> {
         let mut words = 0;
         for (index, event) in events.iter().enumerate() {
             match *event {
-                Event::Fact { .. } | Event::Space => {}
+                Event::Space => {}
                 Event::Store {
                     record: Record::Frame,
                     base,

@@ -2,6 +2,7 @@
 
 use pebble_abi::layout::{PAGE, WINDOW_PAGES};
 use pebble_abi::object::{Domain, Stack, Thread};
+use pebble_abi::page_table::{self, PageTemplate};
 use pebble_portal_spec::{Argument, Specification};
 
 use super::*;
@@ -12,6 +13,29 @@ const READABLE: i16 = 0x13;
 const WRITABLE: i16 = 0x17;
 /// Accessed and dirty.
 const ACCESSED_DIRTY: i16 = 0xc0;
+
+/// Bits of an entry that mean nothing to the processor.
+const SOFTWARE: u32 = (page_table::SHARED_UNTIL_WRITTEN | page_table::BORROWED) as u32;
+
+/// Whether the VM server's template agrees with the processor: it may choose among the bits that mean nothing to the
+/// processor, but a table is a table, rights are rights, and nothing executable is passed on.
+pub(crate) fn is_sound(template: &PageTemplate) -> bool {
+    let execute = page_table::EXECUTE as u32;
+    let passes = |bits: u32| bits & execute != 0 && bits & !(execute | SOFTWARE) == 0;
+    template.table_mask == crate::record::TABLE_OR_LEAF as u32
+        && template.table_value == page_table::VALID as u32
+        && template.readable == READABLE as u32
+        && template.writable == WRITABLE as u32
+        && template.add == ACCESSED_DIRTY as u32
+        && passes(template.fixed)
+        && passes(template.drop)
+        && template.mark & !SOFTWARE == 0
+}
+
+/// Whether the specification has a letter that works on pages.
+pub(crate) fn names_pages(specification: &Specification) -> bool {
+    buffers(specification).next().is_some()
+}
 
 /// An argument that names pages.
 #[derive(Clone, Copy)]
@@ -61,24 +85,78 @@ pub(super) fn buffers(specification: &Specification) -> impl Iterator<Item = Buf
 }
 
 /// A page of a buffer, and what the walk through its domain's page table meets.
+#[derive(Clone, Copy)]
 pub(super) struct Page {
     /// Its address.
     pub address: Term,
-    /// Entries of the three levels.
-    pub entries: [Term; 3],
-    /// Where the last of them is.
+    /// Where its entry is.
     pub place: Term,
+    /// The entry.
+    pub entry: Term,
+    /// The comparisons with zero that it must pass to be there with the rights that its letter needs.
+    pub checks: [Term; 4],
+}
+
+/// Pages that contracts have looked at in this part: every way out asks for the same ones again.
+pub(crate) struct Pages {
+    known: [Option<(PageKey, Page)>; 24],
+    used: usize,
+}
+
+/// Domain, address of the buffer, number of the page, rights.
+type PageKey = (Term, Term, usize, i16);
+
+impl Pages {
+    pub(crate) const fn new() -> Self {
+        Pages {
+            known: [None; 24],
+            used: 0,
+        }
+    }
+    /// Terms are made anew: what was known means nothing any more.
+    pub(crate) fn forget(&mut self) {
+        self.used = 0;
+    }
+    fn find(&self, key: PageKey) -> Option<Page> {
+        let mut known = self.known[..self.used].iter().flatten();
+        known
+            .find(|(other, _)| *other == key)
+            .map(|(_, page)| *page)
+    }
+    /// Without room a page is worked out each time.
+    fn remember(&mut self, key: PageKey, page: Page) {
+        if let Some(place) = self.known.get_mut(self.used) {
+            *place = Some((key, page));
+            self.used += 1;
+        }
+    }
 }
 
 impl Page {
-    /// Page `page` of the buffer at `buffer` in `domain`.
-    pub fn new(exit: &mut Exit<'_, '_>, domain: Term, buffer: Term, page: usize) -> Page {
+    /// Page `number` of `buffer`, which starts at `start` in `domain`.
+    pub fn new(
+        exit: &mut Exit<'_, '_>,
+        domain: Term,
+        start: Term,
+        number: usize,
+        buffer: &Buffer,
+    ) -> Page {
+        let key = (domain, start, number, buffer.rights());
+        if let Some(page) = exit.machine.pages.find(key) {
+            return page;
+        }
+        let page = Self::walk(exit, key);
+        exit.machine.pages.remember(key, page);
+        page
+    }
+
+    fn walk(exit: &mut Exit<'_, '_>, (domain, start, number, rights): PageKey) -> Page {
         let mut table = exit.load(domain, field!(Domain.root));
         let terms = &mut exit.machine.terms;
-        let address = terms.add_number(buffer, page as i64 * PAGE as i64);
-        let mut entries = [ZERO; 3];
-        let mut place = ZERO;
-        for (level, entry) in entries.iter_mut().enumerate() {
+        let address = terms.add_number(start, number as i64 * PAGE as i64);
+        let mut checks = [terms.right(address, 38); 4];
+        let (mut entry, mut place) = (ZERO, ZERO);
+        for level in 0..3 {
             let index = match level {
                 0 => terms.right(address, 30),
                 // Nine bits, by shifting out those above and below.
@@ -89,35 +167,31 @@ impl Page {
             };
             let index = terms.left(index, 3);
             place = terms.add(table, index);
-            *entry = terms.load(place, 0);
-            let frame = terms.right(*entry, 10);
+            entry = terms.load(place, 0);
+            // An upper entry leads to a table, the last one has the rights.
+            let (mask, value) = if level < 2 {
+                (crate::record::TABLE_OR_LEAF, 1)
+            } else {
+                (rights, rights as i64)
+            };
+            let bits = terms.and(entry, mask);
+            checks[level + 1] = terms.add_number(bits, -value);
+            let frame = terms.right(entry, 10);
             let frame = terms.left(frame, 12);
             table = terms.add_number(frame, pebble_abi::layout::PHYSMAP as i64);
         }
         Page {
             address,
-            entries,
             place,
+            entry,
+            checks,
         }
-    }
-
-    /// The comparisons with zero that the page must pass to be there with `rights`.
-    pub fn checks(&self, exit: &mut Exit<'_, '_>, rights: i16) -> [Term; 4] {
-        let terms = &mut exit.machine.terms;
-        let mut upper = [ZERO; 2];
-        for (difference, entry) in upper.iter_mut().zip(self.entries) {
-            let bits = terms.and(entry, crate::record::TABLE_OR_LEAF);
-            *difference = terms.add_number(bits, -1);
-        }
-        let bits = terms.and(self.entries[2], rights);
-        let bits = terms.add_number(bits, -(rights as i64));
-        [terms.right(self.address, 38), upper[0], upper[1], bits]
     }
 
     /// The entry for the callee: the same page, the window's rights, never executable.
-    fn entry(&self, exit: &mut Exit<'_, '_>, rights: i16) -> Term {
+    fn shown(&self, exit: &mut Exit<'_, '_>, rights: i16) -> Term {
         let terms = &mut exit.machine.terms;
-        let page = terms.right(self.entries[2], 10);
+        let page = terms.right(self.entry, 10);
         let page = terms.left(page, 10);
         terms.or(page, rights | ACCESSED_DIRTY)
     }
@@ -169,15 +243,15 @@ pub(super) fn opened(
         let shifted = exit.machine.terms.right(used, 9);
         let place = exit.machine.terms.add(entries, shifted);
         for number in 0..buffer.pages {
-            let page = Page::new(exit, invoker, original, number);
-            for check in page.checks(exit, buffer.rights()) {
+            let page = Page::new(exit, invoker, original, number, &buffer);
+            for check in page.checks {
                 exit.zero(
                     check,
                     true,
                     "the invoker has the window's page with the rights asked for",
                 )?;
             }
-            let entry = page.entry(exit, buffer.rights());
+            let entry = page.shown(exit, buffer.rights());
             exit.memory(
                 place,
                 8 * number as i32,
@@ -212,7 +286,7 @@ pub(super) fn absent(mut exit: Exit<'_, '_>, specification: &Specification) -> R
     for buffer in buffers(specification) {
         let start = exit.input(buffer.register);
         for number in 0..buffer.pages {
-            let page = Page::new(&mut exit, invoker, start, number);
+            let page = Page::new(&mut exit, invoker, start, number, &buffer);
             // The lowest bit says whether the page must be writable.
             let mut address = exit.machine.terms.and(page.address, -2);
             if buffer.rights() == WRITABLE {
@@ -221,8 +295,11 @@ pub(super) fn absent(mut exit: Exit<'_, '_>, specification: &Specification) -> R
             if address != exit.state.stval {
                 continue;
             }
-            let checks = page.checks(&mut exit, buffer.rights());
-            if checks.iter().any(|check| exit.machine.is_not_zero(*check)) {
+            if page
+                .checks
+                .iter()
+                .any(|check| exit.machine.is_not_zero(*check))
+            {
                 exit.stval = address;
                 exit.set(register::T0, block);
                 return exit.finish();

@@ -71,12 +71,6 @@ pub(crate) enum Event {
         offset: i32,
         value: Term,
     },
-    Fact {
-        test: Test,
-        left: Term,
-        right: Term,
-        truth: bool,
-    },
     /// `None`: all of them.
     Flush {
         address: Option<Term>,
@@ -113,12 +107,34 @@ pub(crate) struct State {
 }
 
 /// Most effects on one path.
-const EVENTS: usize = 320;
+const EVENTS: usize = 192;
+/// Most comparisons on one path.
+const FACTS: usize = 192;
 
-/// Events of the current path; a path that branches off cuts it back to where it began.
+/// Outcome of a comparison, in one number so that looking for it is quick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fact(u64);
+
+impl Fact {
+    pub(crate) fn new(test: Test, left: Term, right: Term, truth: bool) -> Self {
+        let terms = (left.index() as u64) << 16 | right.index() as u64;
+        Fact((test as u64) << 33 | (truth as u64) << 32 | terms)
+    }
+}
+
+/// What happened on the current path; a path that branches off cuts it back to where it began.
 pub(crate) struct Log {
     events: [Event; EVENTS],
     used: usize,
+    facts: [Fact; FACTS],
+    known: usize,
+}
+
+/// A point of a path to cut back to.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Mark {
+    used: usize,
+    known: usize,
 }
 
 impl Log {
@@ -126,13 +142,19 @@ impl Log {
         Log {
             events: [Event::Space; EVENTS],
             used: 0,
+            facts: [Fact(0); FACTS],
+            known: 0,
         }
     }
-    pub(crate) fn length(&self) -> usize {
-        self.used
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            used: self.used,
+            known: self.known,
+        }
     }
-    pub(crate) fn cut(&mut self, length: usize) {
-        self.used = length.min(self.used);
+    pub(crate) fn cut(&mut self, mark: Mark) {
+        self.used = mark.used.min(self.used);
+        self.known = mark.known.min(self.known);
     }
     pub(crate) fn events(&self) -> &[Event] {
         &self.events[..self.used]
@@ -141,5 +163,13 @@ impl Log {
         *self.events.get_mut(self.used).ok_or(Reason::TooComplex)? = event;
         self.used += 1;
         Ok(())
+    }
+    pub(crate) fn note(&mut self, fact: Fact) -> Result<(), Reason> {
+        *self.facts.get_mut(self.known).ok_or(Reason::TooComplex)? = fact;
+        self.known += 1;
+        Ok(())
+    }
+    pub(crate) fn has(&self, fact: Fact) -> bool {
+        self.facts[..self.known].contains(&fact)
     }
 }

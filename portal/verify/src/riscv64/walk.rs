@@ -4,7 +4,7 @@ use crate::contract::{begin, leave, Part, Way};
 use crate::decode::{decode, Instruction};
 use crate::machine::Machine;
 use crate::offence::{Offence, Reason};
-use crate::state::State;
+use crate::state::{Mark, State};
 use crate::{Report, MAX_WORDS};
 
 /// Instructions looked at in all, over all paths.
@@ -16,6 +16,7 @@ const MAX_DEPTH: u32 = 16;
 pub(crate) struct Walk<'m, 'a> {
     machine: &'m mut Machine<'a>,
     part: Part,
+    before: State,
     steps: u32,
     visited: [u64; MAX_WORDS / 64],
     scheduler: bool,
@@ -26,9 +27,11 @@ pub(crate) struct Walk<'m, 'a> {
 pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Report, Offence> {
     let entry = machine.entry;
     let words = machine.words.len();
+    let before = begin(machine, Part::Call);
     let mut walk = Walk {
         machine,
         part: Part::Call,
+        before,
         steps: 0,
         visited: [0; MAX_WORDS / 64],
         scheduler: false,
@@ -65,8 +68,12 @@ impl Walk<'_, '_> {
     /// Walks one part from its beginning; answers the longest path in instructions.
     fn part(&mut self, part: Part, index: usize) -> Result<u32, Offence> {
         self.part = part;
-        self.machine.log.cut(0);
+        // Terms of one part mean nothing in the other.
+        self.machine.terms.reset();
+        self.machine.pages.forget();
+        self.machine.log.cut(Mark::default());
         let state = begin(self.machine, part);
+        self.before = state.clone();
         self.path(index, state, 0)
     }
 
@@ -102,14 +109,14 @@ impl Walk<'_, '_> {
                     );
                     let known = self.machine.outcome(condition, pair);
                     if known != Some(false) {
-                        let length = self.machine.log.length();
+                        let begin = self.machine.log.mark();
                         let mut taken = state.clone();
                         self.machine
                             .note(&mut taken, condition, pair, true)
                             .map_err(|reason| refuse(self, reason))?;
                         let beyond = self.path(index + offset as usize / 4, taken, depth + 1)?;
                         longest = longest.max(count + beyond);
-                        self.machine.log.cut(length);
+                        self.machine.log.cut(begin);
                     }
                     if known == Some(true) {
                         return Ok(longest);
@@ -120,7 +127,7 @@ impl Walk<'_, '_> {
                 }
                 Instruction::Jump { link: 0, target } => {
                     let way = Way::Jump(state.registers[target as usize]);
-                    leave(self.machine, &state, self.part, way)
+                    leave(self.machine, &state, (self.part, &self.before), way)
                         .map_err(|reason| refuse(self, reason))?;
                     self.note_exit(&state, way);
                     return Ok(longest.max(count));
@@ -132,7 +139,7 @@ impl Walk<'_, '_> {
                     self.floats = true;
                 }
                 Instruction::Return => {
-                    leave(self.machine, &state, self.part, Way::User)
+                    leave(self.machine, &state, (self.part, &self.before), Way::User)
                         .map_err(|reason| refuse(self, reason))?;
                     self.note_exit(&state, Way::User);
                     return Ok(longest.max(count));

@@ -6,7 +6,7 @@
 use core::fmt;
 
 /// Bytes that a load or store moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// Four bytes; a load extends the sign.
     Word,
