@@ -4,7 +4,9 @@
 
 use core::arch::global_asm;
 
-include!("layout.rs");
+mod layout;
+
+use layout::{ARENA, ARENA_BYTES, CASES, CONTROL, HEADER, STRIDE};
 
 global_asm!(
     include_str!("harness.S"),

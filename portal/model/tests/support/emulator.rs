@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 
 use pebble_portal_model::{Machine, Stamp};
 
+use super::arena::layout::*;
 use super::arena::{self, WORDS};
-
-include!("../../harness/riscv64/layout.rs");
 
 const RAM_BYTES: u64 = 64 << 20;
 /// Cases in one run of the emulator.
