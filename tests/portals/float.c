@@ -1,151 +1,77 @@
-/* Floating-point registers: each thread's are its own over switches and interrupts, in every mixture of portals; a
-   thread that never used them pays nothing for those that do. Run with --icount: instructions are counted. */
-#include "../servers/protocol.h"
-#include "registers.h"
+/* Floating point costs those who do not use it nothing: two threads take turns, first when nobody has used it, then
+   when a third thread has, then as users themselves. Virtual time: a cycle is an instruction. */
+#include "../support/check.h"
 
-#define SERVER "/test/server"
+enum { TURNS = 200, PLAIN, FLOATING };
 
-enum { THREADS = 4, STEPS = 400000 };
+static volatile int mode = PLAIN, stop;
+static volatile double partner_sum, own_sum;
+static int ready, used;
 
-/* A computation whose every step needs all of its registers: a result that differs tells of one lost bit. */
-static double compute(int seed)
+/* One use of the registers for each turn. */
+static void use(volatile double *sum)
 {
-	double a = seed, b = 1.0 / seed, c = seed * 0.75, d = 3, e = seed * 1e-3, f = 7;
-	for (int i = 0; i < STEPS; i++) {
-		a = a * 0.999 + b;
-		b = b * 0.5 + c * 1e-3;
-		c = c * 0.25 + d;
-		d = d * 0.125 + e;
-		e = e * 0.0625 + f * 1e-2;
-		f = f * 0.5 + a * 1e-3;
-	}
-	return a + b * 3 + c * 5 + d * 7 + e * 11 + f * 13;
+	double value = *sum;
+	__asm__ volatile("fadd.d %0, %0, %1" : "+f"(value) : "f"(0.5));
+	*sum = value;
 }
 
-static double results[THREADS];
-static int done, next, trash_p;
-
-static void computing(void *argument)
+static void partner(void *argument)
 {
-	int mine = __atomic_fetch_add(&next, 1, __ATOMIC_SEQ_CST);
-	results[mine] = compute(mine + 3);
-	sem_post(done);
 	(void)argument;
-}
-
-static volatile double kept_result;
-static double work(double x)
-{
-	for (int i = 0; i < 5; i++)
-		x = x * 1.25 + 1;
-	return x;
-}
-
-/* Uses floating point as a C function may: what it must keep, it keeps. */
-static int uses(int c, int nested)
-{
-	(void)c;
-	register double kept __asm__("fs0") = 77.5;
-	__asm__ volatile("" : "+f"(kept));
-	if (nested)
-		call(trash_p, 0, 0, 0, 0, 0);
-	__asm__ volatile("" : "+f"(kept));
-	kept_result = work(kept);
-	return kept == 77.5;
-}
-
-/* Holds numbers in every register over two calls. */
-static int holds_over(int first, int second, long a1)
-{
-	struct state after;
-	memset(&after, 0, sizeof after);
-	held_over(first, &after, a1, 0, second);
-	return wrong_integers(&after) + wrong_floats(&after, 0);
-}
-
-static int go;
-
-/* Two threads that yield to each other; with `use`, both own floating-point registers. */
-static void yielder(void *argument)
-{
-	int use = argument != NULL;
-	sem_wait(go);
-	if (use) {
-		for (int i = 0; i < 64; i++) {
-			kept_result = work(1);
-			yield();
-		}
-	} else {
-		for (int i = 0; i < 64; i++)
-			yield();
+	sem_post(ready);
+	while (!stop) {
+		if (mode == FLOATING)
+			use(&partner_sum);
+		yield();
 	}
-	sem_post(done);
+	sem_post(ready);
 }
 
-static unsigned long long pair(void *use)
+static void user(void *argument)
 {
-	unsigned long long start;
-	thread_create(yielder, use);
-	thread_create(yielder, use);
-	sem_post(go);
-	sem_post(go);
-	start = hrtime();
-	sem_wait(done);
-	sem_wait(done);
-	return 2 * (hrtime() - start) / 128;
+	static volatile double sum;
+	(void)argument;
+	for (int i = 0; i < 10; i++)
+		use(&sum);
+	sem_post(used);
+	sem_wait(sem_create(0));
+}
+
+/* Cycles, halved, for TURNS turns of both. */
+static unsigned long turns(void)
+{
+	for (int i = 0; i < 10; i++)
+		yield();
+	unsigned long long start = hrtime();
+	for (int i = 0; i < TURNS; i++) {
+		if (mode == FLOATING)
+			use(&own_sum);
+		yield();
+	}
+	return hrtime() - start;
 }
 
 int main(void)
 {
-	done = sem_create(0);
-	go = sem_create(0);
-	/* A thread of its own that never touched the registers, before anybody did. */
-	pair(NULL); /* touches what is touched once */
-	unsigned long long plain = pair(NULL);
-
-	double reference[THREADS];
-	for (int i = 0; i < THREADS; i++)
-		reference[i] = compute(i + 3);
-	unsigned long long begin = hrtime();
-	for (int i = 0; i < THREADS; i++)
-		CHECK(thread_create(computing, NULL) > 0);
-	/* This one computes too, and is interrupted like the others. */
-	CHECK(compute(9) == compute(9));
-	for (int i = 0; i < THREADS; i++)
-		sem_wait(done);
-	/* Long enough for several quanta of 10 ms each. */
-	CHECK(hrtime() - begin > 10000000);
-	for (int i = 0; i < THREADS; i++)
-		CHECK(results[i] == reference[i]);
-
-	/* Portals of both kinds, one after the other and in each other. */
-	EXPECT(portal_register("/program/uses-m", "nmci", 0, uses), 0);
-	EXPECT(portal_register("/program/uses-p", "npci", 0, uses), 0);
-	EXPECT(portal_register("/program/uses-s", "smci", 0, uses), 0);
-	trash_p = offered(SERVER, "npc", 0, TRASH);
-	int ways[] = { SYS_GET_ASID, portal_open("/program/uses-m"), portal_open("/program/uses-p"),
-		       portal_open("/program/uses-s"), trash_p };
-	enum { WAYS = sizeof ways / sizeof *ways };
-	for (int i = 0; i < WAYS; i++)
-		for (int j = 0; j < WAYS; j++)
-			for (int nested = 0; nested < 2; nested++) {
-				/* Not kept yet: a p portal leaves the caller's registers in a frame, where a callee of a
-				   later m portal that uses the registers does not look. */
-				if ((i == 2 || i == 4) && (j == 1 || j == 3))
-					continue;
-				if (!EXPECT(holds_over(ways[i], ways[j], nested), 0))
-					printf("  way %d, then way %d, nested %d\n", i, j, nested);
-			}
-	for (int i = 1; i < 4; i++)
-		for (int nested = 0; nested < 2; nested++)
-			EXPECT(call(ways[i], nested, 0, 0, 0, 0), 1);
-
-	/* Costs: those who do not use it pay the same whether others do or not. */
-	unsigned long long with = pair((void *)1);
-	unsigned long long again = pair(NULL);
-	CHECK(again <= plain + 20 && plain <= again + 20);
-	/* And what is measured is a difference that could be seen. */
-	CHECK(with > plain + 60);
-	printf("registers move only for their users: %s\n", with > again ? "yes" : "no");
-	return check_end();
+	ready = sem_create(0);
+	used = sem_create(0);
+	thread_create(partner, NULL);
+	sem_wait(ready);
+	unsigned long nobody = turns();
+	thread_create(user, NULL);
+	sem_wait(used);
+	unsigned long others = turns();
+	mode = FLOATING;
+	unsigned long both = turns();
+	stop = 1;
+	sem_wait(ready);
+	fprintf(stderr, "cycles in a turn of both: %lu, %lu with a user elsewhere, %lu as users\n", 2 * nobody / TURNS,
+		2 * others / TURNS, 2 * both / TURNS);
+	/* The time in between may contain one turn of the clock more or less: less than an instruction a turn. */
+	CHECK(labs((long)(others - nobody)) < TURNS / 2);
+	/* As users they pay, so the measurement would have seen it: 33 words out and in again. */
+	CHECK(both > nobody + 50 * TURNS);
+	CHECK(own_sum == TURNS * 0.5 && partner_sum >= TURNS * 0.5);
+	return checked(3);
 }

@@ -34,19 +34,17 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
-mod contract;
-pub mod decode;
-mod machine;
 mod offence;
-mod record;
-mod state;
+mod riscv64;
 mod term;
-mod walk;
 
 pub use offence::{Offence, Reason};
+pub use riscv64::decode;
+use riscv64::{contract, machine, record, state, walk};
 
 use pebble_portal_spec::portal::{Kind, Name, System};
 
+use contract::Pages;
 use machine::Machine;
 use state::Log;
 use term::Terms;
@@ -80,10 +78,11 @@ pub struct Report {
     pub floats: bool,
 }
 
-/// Room for one verification: about 25 KiB, for those whose stacks are small.
+/// Room for one verification: about 30 KiB, for those whose stacks are small.
 pub struct Workspace {
     terms: Terms,
     log: Log,
+    pages: Pages,
 }
 
 impl Workspace {
@@ -92,6 +91,7 @@ impl Workspace {
         Workspace {
             terms: Terms::new(),
             log: Log::new(),
+            pages: Pages::new(),
         }
     }
 
@@ -107,7 +107,6 @@ impl Workspace {
         policy: &Policy<'_>,
     ) -> Result<Report, Offence> {
         self.terms.reset();
-        self.log.cut(0);
         let refuse = |index: usize, reason| {
             Err(Offence {
                 address: address.wrapping_add(4 * index as u64),
@@ -125,6 +124,10 @@ impl Workspace {
         {
             return refuse(0, Reason::Shape);
         }
+        let windows = matches!(policy.kind, Kind::Call { specification, .. } if contract::names_pages(specification));
+        if windows && !contract::is_sound(&policy.system.pages) {
+            return refuse(entry, Reason::Template);
+        }
         let mut machine = Machine {
             policy,
             words,
@@ -132,6 +135,7 @@ impl Workspace {
             address,
             terms: &mut self.terms,
             log: &mut self.log,
+            pages: &mut self.pages,
         };
         // Literal 0 names the return code; a block without one names its entry, where a frame would go on.
         let literal = (words[entry - 1] as u64) << 32 | words[entry - 2] as u64;

@@ -58,6 +58,8 @@ pub enum Reason {
     ExtraStore,
     /// A translation that was changed is not flushed, or one that was not changed is.
     Flush,
+    /// The VM server's template for page-table entries does not agree with the processor.
+    Template,
     /// The block's literal for the return code does not point to code of the block.
     ReturnCode,
 }
@@ -97,6 +99,9 @@ impl fmt::Display for Reason {
             }
             Reason::ExtraStore => f.write_str("stores a word that this path must leave alone"),
             Reason::Flush => f.write_str("flushes other translations than those that changed"),
+            Reason::Template => f.write_str(
+                "the template for page-table entries does not agree with the processor's rights bits",
+            ),
             Reason::ReturnCode => {
                 f.write_str("the first literal must be the address of the block's return code")
             }

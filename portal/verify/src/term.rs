@@ -4,13 +4,18 @@
 //! ordered, which makes `(a + b) + c` and `a + (c + b)` one term; nothing else is simplified, because a contract
 //! builds what it expects with the same functions.
 
-use core::hash::{Hash, Hasher};
-
 use crate::decode::Width;
 
 /// A term's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Term(u16);
+
+impl Term {
+    /// The number itself.
+    pub fn index(self) -> u16 {
+        self.0
+    }
+}
 
 /// Nothing is known about the value.
 pub const JUNK: Term = Term(0);
@@ -26,7 +31,7 @@ pub const PUSHED: Term = Term(4);
 pub const LINK: Term = Term(5);
 
 /// What a term is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     /// See [`JUNK`] and the constants after it.
     Input(u8),
@@ -74,39 +79,43 @@ pub struct Terms {
     buckets: [u16; BUCKETS],
 }
 
-struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(*byte as u64);
-        }
-    }
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0 ^ value)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29);
-    }
-    fn write_u8(&mut self, value: u8) {
-        self.write_u64(value as u64);
-    }
-    fn write_u16(&mut self, value: u16) {
-        self.write_u64(value as u64);
-    }
-    fn write_i32(&mut self, value: i32) {
-        self.write_u64(value as u64);
-    }
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(value as u64);
-    }
-    fn write_usize(&mut self, value: usize) {
-        self.write_u64(value as u64);
-    }
-    fn write_isize(&mut self, value: isize) {
-        self.write_u64(value as u64);
+impl Node {
+    /// A number that equal nodes share and different ones mostly do not.
+    fn mix(&self) -> u64 {
+        let pair = |term: Term, other: u64| (term.0 as u64) << 32 | other & 0xffff_ffff;
+        let (kind, value) = match *self {
+            Node::Input(input) => (0, input as u64),
+            Node::Number(value) => (1, value),
+            Node::Register(register) => (2, register as u64),
+            Node::Float(float) => (3, float as u64),
+            Node::Csr(csr) => (4, csr as u64),
+            Node::Load {
+                base,
+                offset,
+                width: Width::Word,
+            } => (5, pair(base, offset as u64)),
+            Node::Load {
+                base,
+                offset,
+                width: Width::Double,
+            } => (6, pair(base, offset as u64)),
+            Node::Late { base, offset } => (7, pair(base, offset as u64)),
+            Node::Sum {
+                parts: [a, b, c],
+                number,
+            } => (
+                8,
+                pair(a, (b.0 as u64) << 16 | c.0 as u64) ^ (number as u64).rotate_left(17),
+            ),
+            Node::Left { of, by } => (9, pair(of, by as u64)),
+            Node::Right { of, by } => (10, pair(of, by as u64)),
+            Node::And { of, mask } => (11, pair(of, mask as u64)),
+            Node::Or { of, mask } => (12, pair(of, mask as u64)),
+            Node::AddWord { of, value } => (13, pair(of, value as u64)),
+            Node::Product { left, right } => (14, pair(left, right.0 as u64)),
+            Node::Difference { left, right } => (15, pair(left, right.0 as u64)),
+        };
+        (value ^ kind << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 
@@ -141,9 +150,7 @@ impl Terms {
 
     /// The term for `node`.
     pub fn term(&mut self, node: Node) -> Term {
-        let mut mix = Mix(0);
-        node.hash(&mut mix);
-        let mut bucket = (mix.finish() >> 40) as usize % BUCKETS;
+        let mut bucket = (node.mix() >> 40) as usize % BUCKETS;
         // At most half of the buckets are in use: this ends at a free one.
         while self.buckets[bucket] != 0 {
             let index = self.buckets[bucket] - 1;
@@ -220,6 +227,9 @@ impl Terms {
         }
         let (a, x) = self.parts(left);
         let (b, y) = self.parts(right);
+        if b[0] == ZERO {
+            return self.sum_of(a, x.wrapping_add(y));
+        }
         let mut all = [a[0], a[1], a[2], b[0], b[1], b[2]];
         // Zero, the smallest input, goes last.
         all.sort_unstable_by_key(|part| if *part == ZERO { Term(u16::MAX) } else { *part });
@@ -231,8 +241,11 @@ impl Terms {
 
     /// `left + number`.
     pub fn add_number(&mut self, left: Term, number: i64) -> Term {
-        let number = self.number(number as u64);
-        self.add(left, number)
+        if left == JUNK || number == 0 {
+            return left;
+        }
+        let (parts, sum) = self.parts(left);
+        self.sum_of(parts, sum.wrapping_add(number))
     }
 
     /// `left - right`.

@@ -55,16 +55,6 @@ int sem_create(int value)
 	return CALL1(SYS_SEM_CREATE, value);
 }
 
-int sem_wait(int semaphore)
-{
-	return CALL0(semaphore);
-}
-
-int sem_post(int semaphore)
-{
-	return CALL0(semaphore + 1);
-}
-
 int sem_destroy(int semaphore)
 {
 	return CALL1(SYS_SEM_DESTROY, semaphore);
@@ -73,21 +63,6 @@ int sem_destroy(int semaphore)
 int thread_priority(int priority)
 {
 	return CALL1(SYS_THREAD_PRIORITY, priority);
-}
-
-int get_thread(void)
-{
-	return CALL0(SYS_GET_THREAD);
-}
-
-int get_asid(void)
-{
-	return CALL0(SYS_GET_ASID);
-}
-
-int yield(void)
-{
-	return CALL0(SYS_YIELD);
 }
 
 int domain_kill(int asid)

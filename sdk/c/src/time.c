@@ -7,21 +7,6 @@
 #define SECOND 1000000000ULL
 #define STEP (SECOND / 10) /* longest single sleep, so that a wrong guess of the clock rate costs no more */
 
-unsigned long long hrtime(void)
-{
-	return CALL0(SYS_HRTIME);
-}
-
-int hrsleep(unsigned long long until)
-{
-	return CALL1(SYS_HRSLEEP, until);
-}
-
-unsigned long long time_of_day(void)
-{
-	return CALL0(SYS_TIME_OF_DAY);
-}
-
 /* The cycle counter's rate is not known: each step sleeps for what the rate of the steps before suggests, starting
    from 1 GHz, and the time of day decides when it is enough. */
 int sleep_nanoseconds(unsigned long long duration)

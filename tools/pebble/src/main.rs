@@ -32,6 +32,20 @@ use repository::Repository;
 /// Exit status when the command itself failed, as against the program that it ran.
 const FAILED: u8 = 125;
 
+/// Exit status of a command whose output nobody reads any more, as the signal would give.
+const BROKEN_PIPE: u8 = 128 + 13;
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = |cause: &(dyn std::error::Error + 'static)| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .map(std::io::Error::kind)
+    };
+    error
+        .chain()
+        .any(|cause| kind(cause) == Some(std::io::ErrorKind::BrokenPipe))
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let report = Report::new(arguments.verbose, arguments.json);
@@ -46,6 +60,8 @@ fn main() -> ExitCode {
     });
     match outcome {
         Ok(status) => ExitCode::from(status),
+        // Whoever read the output has gone: nothing to tell, and nobody to tell it.
+        Err(error) if is_broken_pipe(&error) => ExitCode::from(BROKEN_PIPE),
         Err(error) => {
             report.clear();
             eprintln!("error: {error:#}");

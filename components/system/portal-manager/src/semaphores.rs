@@ -1,6 +1,7 @@
 //! Semaphores: a counter in the scheduler and two hybrid portals, P and V, in the owner's table.
 
 use pebble_abi::errno::Errno;
+use pebble_abi::layout::MAX_SEMAPHORES;
 use pebble_abi::slot::FIRST_DYNAMIC;
 
 use crate::calls;
@@ -29,7 +30,8 @@ impl State {
     ) -> Result<(usize, usize), Errno> {
         let slot = self.free_slots(owner, 2)?;
         let index = calls::sem_alloc(value, owner);
-        if index < 0 {
+        // The index becomes an address in portal code: one beyond the table is no semaphore.
+        if !(0..MAX_SEMAPHORES as isize).contains(&index) {
             return Err(if index == Errno::Invalid.negated() {
                 Errno::Invalid
             } else {

@@ -3,7 +3,9 @@
 use pebble_abi::layout::{PHYSMAP, PORTAL_CODE};
 use pebble_portal_spec::portal::{SchedulerEntries, System, Target};
 
-include!("../../harness/layout.rs");
+#[path = "../../harness/riscv64/layout.rs"]
+pub mod layout;
+use layout::*;
 
 const PAGE: u64 = 4096;
 /// First word of the arena as portal code sees it.

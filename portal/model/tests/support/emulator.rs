@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 
 use pebble_portal_model::{Machine, Stamp};
 
+use super::arena::layout::*;
 use super::arena::{self, WORDS};
-
-include!("../../harness/layout.rs");
 
 const RAM_BYTES: u64 = 64 << 20;
 /// Cases in one run of the emulator.
@@ -48,7 +47,7 @@ impl Emulator {
         let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
         let directory = std::env::temp_dir().join(format!("pebble-portal-model-{number}-{thread}"));
         fs::create_dir_all(&directory).expect("a directory for temporary files");
-        let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("harness");
+        let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("harness/riscv64");
         let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
         let status = Command::new(&compiler)
             .current_dir(&source)

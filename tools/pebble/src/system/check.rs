@@ -191,7 +191,13 @@ impl Checker<'_> {
             return if idle { 0 } else { DEFAULT_PRIORITY };
         };
         let value = *priority.get_ref();
-        let highest = layout::PRIORITIES as u32 - 1;
+        // The last one is the portal manager's, for moments in which nothing may change. Scheduler and dispatcher run
+        // with interrupts off: theirs is a way to say so.
+        let undisturbed = layout::PRIORITIES as u32 - 1;
+        let highest = match role {
+            role::SCHEDULER | role::DISPATCHER => undisturbed,
+            _ => undisturbed - 1,
+        };
         if idle && value != 0 {
             self.complain(
                 priority.span(),
@@ -201,7 +207,10 @@ impl Checker<'_> {
         } else if !idle && !(1..=highest).contains(&value) {
             self.complain(
                 priority.span(),
-                format!("priority {value} does not exist"),
+                match value == undisturbed {
+                    true => format!("priority {value} is the portal manager's own"),
+                    false => format!("priority {value} does not exist"),
+                },
                 format!("1 (lowest) to {highest} (highest); 0 belongs to the idle component"),
             );
         }

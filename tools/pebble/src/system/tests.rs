@@ -13,6 +13,7 @@ fn minimal(more: &str) -> String {
         "scheduler",
         "interrupt-dispatcher",
         "idle",
+        "loader",
     ] {
         text +=
             &format!("[[component]]\nname = \"{role}\"\npath = \"x/{role}\"\nrole = \"{role}\"\n");
@@ -47,13 +48,14 @@ fn core_components_come_first_by_role() {
             "interrupt-dispatcher",
             "idle",
             "init",
+            "loader",
             "n",
             "a"
         ]
     );
     assert_eq!(system.components[4].role, role::IDLE);
     assert_eq!(system.components[4].grants.priority, 0);
-    assert!(system.components[0].is_core() && !system.components[6].is_core());
+    assert!(system.components[0].is_core() && !system.components[7].is_core());
 }
 
 #[test]
@@ -89,7 +91,7 @@ fn mistakes_name_file_line_and_column() {
     let text = complaint("[[component]]\nname = \"a\"\npath = \"a\"\npriority = 64\n");
     assert_eq!(
         text,
-        "small.toml:30:12: priority 64 does not exist\n  try: 1 (lowest) to 63 (highest); 0 belongs to the idle component"
+        "small.toml:30:12: priority 64 does not exist\n  try: 1 (lowest) to 62 (highest); 0 belongs to the idle component"
     );
 }
 
@@ -102,6 +104,7 @@ fn each_rule_has_its_message() {
         (format!("{component}role = \"boss\""), "no role is called `boss`"),
         (format!("{component}open = [\"/nothing\"]"), "no component of this system registers `/nothing`"),
         (format!("{component}open = [\"nothing\"]"), "a name begins with `/`"),
+        (format!("{component}priority = 63"), "priority 63 is the portal manager's own"),
         (format!("{component}memory = \"1 kb\""), "`1 kb` has no unit of memory"),
         (format!("{component}colour = \"red\""), "unknown field `colour`"),
         (format!("{component}devices = [{{ base = 0x1001, bytes = 4096 }}]"), "0x1001 is not the start of a page"),

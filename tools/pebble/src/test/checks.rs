@@ -1,6 +1,7 @@
 //! Rules of the tree: dependency direction, generated files, where `unsafe` may stand, READMEs, file sizes.
 
 mod dependencies;
+mod links;
 mod prose;
 mod unsafe_code;
 
@@ -13,7 +14,7 @@ type Check = fn(&Session<'_>) -> Result<()>;
 
 /// All checks.
 pub fn run(session: &Session<'_>) -> Vec<Outcome> {
-    let checks: [(&str, Check); 6] = [
+    let checks: [(&str, Check); 7] = [
         ("check/dependencies", |session| {
             dependencies::check(&tree::members(session.repository)?)
         }),
@@ -21,6 +22,7 @@ pub fn run(session: &Session<'_>) -> Vec<Outcome> {
         ("check/unsafe", |session| {
             unsafe_code::check(session.repository)
         }),
+        ("check/links", |session| links::check(session.repository)),
         ("check/readme", |session| prose::readmes(session.repository)),
         ("check/taglines", |session| {
             prose::taglines(session.repository)

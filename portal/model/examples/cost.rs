@@ -1,0 +1,51 @@
+//! Verifies one portal many times, so that a tool which counts instructions can say what one verification takes.
+//! Usage: `cost SPECIFICATION TIMES`; the difference of two runs, divided by that of their times, is the cost of one:
+//! `valgrind --tool=none` does not count, `valgrind --tool=callgrind` does ("Collected").
+
+use pebble_portal_codegen::generate;
+use pebble_portal_spec::portal::{Kind, Name, System, Target};
+use pebble_portal_spec::Specification;
+use pebble_portal_verify::{Policy, Workspace};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let text = arguments.next().expect("a specification, such as npcwi");
+    let times: u32 = arguments
+        .next()
+        .expect("a number of times")
+        .parse()
+        .expect("a number");
+    let specification = Specification::parse(text.as_bytes()).expect("a valid specification");
+    let system = System {
+        threads: 0x1000,
+        hart: 0x2000,
+        semaphores: 0x3000,
+        asid: true,
+        sstc: true,
+        ..System::default()
+    };
+    let target = Target {
+        domain: 0x8000,
+        entry: 0x10_0000,
+        stack: 0,
+    };
+    let kind = Kind::Call {
+        specification: &specification,
+        target,
+        constant: 5,
+    };
+    let (name, address) = (Name::default(), 0xffff_ffff_c000_0000);
+    let mut words = [0; 2048];
+    let block = generate(&kind, name, &system, address, &mut words).expect("room for a portal");
+    let policy = Policy {
+        kind,
+        name,
+        system: &system,
+    };
+    let mut workspace = Box::new(Workspace::new());
+    for _ in 0..times {
+        let answer = workspace.verify(&words[..block.words], block.entry, address, &policy);
+        assert!(answer.is_ok(), "{answer:?}");
+    }
+    println!("{text}: {} words, verified {times} times", block.words);
+}

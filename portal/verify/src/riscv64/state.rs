@@ -1,0 +1,175 @@
+//! What a path knows: registers, control registers, and everything that happened on it so far.
+
+use crate::offence::Reason;
+use crate::record::Record;
+use crate::term::Term;
+
+/// Control and status registers that portal code may access.
+pub(crate) mod csr {
+    pub const FCSR: u16 = 0x003;
+    pub const SSTATUS: u16 = 0x100;
+    pub const SIE: u16 = 0x104;
+    pub const SSCRATCH: u16 = 0x140;
+    pub const SEPC: u16 = 0x141;
+    pub const SCAUSE: u16 = 0x142;
+    pub const STVAL: u16 = 0x143;
+    pub const STIMECMP: u16 = 0x14d;
+    pub const SATP: u16 = 0x180;
+    pub const CYCLE: u16 = 0xc00;
+    pub const TIME: u16 = 0xc01;
+}
+
+/// Numbers of the registers that contracts name.
+#[allow(missing_docs)]
+pub(crate) mod register {
+    pub const RA: u8 = 1;
+    pub const SP: u8 = 2;
+    pub const TP: u8 = 4;
+    pub const T0: u8 = 5;
+    pub const T1: u8 = 6;
+    pub const T2: u8 = 7;
+    pub const A0: u8 = 10;
+    pub const A1: u8 = 11;
+    pub const A2: u8 = 12;
+    pub const A3: u8 = 13;
+    pub const A4: u8 = 14;
+    pub const A6: u8 = 16;
+    pub const A7: u8 = 17;
+    pub const T3: u8 = 28;
+    pub const T4: u8 = 29;
+    pub const T5: u8 = 30;
+    pub const T6: u8 = 31;
+}
+
+/// Interrupts that user level takes: software, timer, external.
+pub(crate) const INTERRUPTS: u64 = 0x222;
+/// `sstatus.FS`.
+pub(crate) const FLOAT_STATUS: u64 = 0x6000;
+
+/// The floating-point unit, as far as a path changed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FloatUnit {
+    Unchanged,
+    On,
+    Off,
+}
+
+/// What a comparison in a branch is about; every branch condition is one of these or its opposite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    Equal,
+    Less,
+    LessUnsigned,
+}
+
+/// Something that happened on the path so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    Store {
+        record: Record,
+        base: Term,
+        offset: i32,
+        value: Term,
+    },
+    /// `None`: all of them.
+    Flush {
+        address: Option<Term>,
+        asid: Option<Term>,
+    },
+    /// `satp` was written.
+    Space,
+    /// Call of the firmware with `a7`, `a6`, `a0`, `a1`.
+    Firmware([Term; 4]),
+    FenceInstructions,
+    Wait,
+    EndReservation(Term),
+}
+
+/// Registers at one point of a path.
+#[derive(Clone)]
+pub(crate) struct State {
+    pub registers: [Term; 32],
+    pub floats: [Term; 32],
+    pub fcsr: Term,
+    pub unit: FloatUnit,
+    pub sscratch: Term,
+    pub sepc: Term,
+    pub satp: Term,
+    pub sie: Term,
+    pub stval: Term,
+    pub stimecmp: Term,
+    /// The shared block that pushes live floating-point registers was called.
+    pub pushed: bool,
+    /// Bytes of the frame at the top that this code knows to be there.
+    pub frame_bytes: i32,
+    /// The frame on top was found to be a floating-point frame.
+    pub floating_checked: bool,
+}
+
+/// Most effects on one path.
+const EVENTS: usize = 192;
+/// Most comparisons on one path.
+const FACTS: usize = 192;
+
+/// Outcome of a comparison, in one number so that looking for it is quick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fact(u64);
+
+impl Fact {
+    pub(crate) fn new(test: Test, left: Term, right: Term, truth: bool) -> Self {
+        let terms = (left.index() as u64) << 16 | right.index() as u64;
+        Fact((test as u64) << 33 | (truth as u64) << 32 | terms)
+    }
+}
+
+/// What happened on the current path; a path that branches off cuts it back to where it began.
+pub(crate) struct Log {
+    events: [Event; EVENTS],
+    used: usize,
+    facts: [Fact; FACTS],
+    known: usize,
+}
+
+/// A point of a path to cut back to.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Mark {
+    used: usize,
+    known: usize,
+}
+
+impl Log {
+    pub(crate) const fn new() -> Self {
+        Log {
+            events: [Event::Space; EVENTS],
+            used: 0,
+            facts: [Fact(0); FACTS],
+            known: 0,
+        }
+    }
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            used: self.used,
+            known: self.known,
+        }
+    }
+    pub(crate) fn cut(&mut self, mark: Mark) {
+        self.used = mark.used.min(self.used);
+        self.known = mark.known.min(self.known);
+    }
+    pub(crate) fn events(&self) -> &[Event] {
+        &self.events[..self.used]
+    }
+    pub(crate) fn push(&mut self, event: Event) -> Result<(), Reason> {
+        *self.events.get_mut(self.used).ok_or(Reason::TooComplex)? = event;
+        self.used += 1;
+        Ok(())
+    }
+    pub(crate) fn note(&mut self, fact: Fact) -> Result<(), Reason> {
+        *self.facts.get_mut(self.known).ok_or(Reason::TooComplex)? = fact;
+        self.known += 1;
+        Ok(())
+    }
+    pub(crate) fn has(&self, fact: Fact) -> bool {
+        self.facts[..self.known].contains(&fact)
+    }
+}

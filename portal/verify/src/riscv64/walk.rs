@@ -1,0 +1,169 @@
+//! Walks every path of a block: forward branches only, each side with its own state.
+
+use crate::contract::{begin, leave, Part, Way};
+use crate::decode::{decode, Instruction};
+use crate::machine::Machine;
+use crate::offence::{Offence, Reason};
+use crate::state::{Mark, State};
+use crate::{Report, MAX_WORDS};
+
+/// Instructions looked at in all, over all paths.
+const MAX_STEPS: u32 = 100_000;
+/// Branches taken one after the other on a path.
+const MAX_DEPTH: u32 = 16;
+
+/// One walk through the code of a block.
+pub(crate) struct Walk<'m, 'a> {
+    machine: &'m mut Machine<'a>,
+    part: Part,
+    before: State,
+    steps: u32,
+    visited: [u64; MAX_WORDS / 64],
+    scheduler: bool,
+    floats: bool,
+}
+
+/// Verifies both parts of a block.
+pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Report, Offence> {
+    let entry = machine.entry;
+    let words = machine.words.len();
+    let before = begin(machine, Part::Call);
+    let mut walk = Walk {
+        machine,
+        part: Part::Call,
+        before,
+        steps: 0,
+        visited: [0; MAX_WORDS / 64],
+        scheduler: false,
+        floats: false,
+    };
+    let call = walk.part(Part::Call, entry)?;
+    let back = match back {
+        Some(index) => walk.part(Part::Back, index)?,
+        None => 0,
+    };
+    for index in entry..words {
+        if walk.visited[index / 64] >> (index % 64) & 1 == 0 {
+            return Err(walk.offence(index, Reason::Unreachable));
+        }
+    }
+    Ok(Report {
+        words: words as u32,
+        call,
+        back,
+        scheduler: walk.scheduler,
+        floats: walk.floats,
+    })
+}
+
+impl Walk<'_, '_> {
+    fn offence(&self, index: usize, reason: Reason) -> Offence {
+        Offence {
+            address: self.machine.address.wrapping_add(4 * index as u64),
+            word: self.machine.words.get(index).copied().unwrap_or(0),
+            reason,
+        }
+    }
+
+    /// Walks one part from its beginning; answers the longest path in instructions.
+    fn part(&mut self, part: Part, index: usize) -> Result<u32, Offence> {
+        self.part = part;
+        // Terms of one part mean nothing in the other.
+        self.machine.terms.reset();
+        self.machine.pages.forget();
+        self.machine.log.cut(Mark::default());
+        let state = begin(self.machine, part);
+        self.before = state.clone();
+        self.path(index, state, 0)
+    }
+
+    /// Walks on from `index`; answers the longest way out in instructions.
+    fn path(&mut self, mut index: usize, mut state: State, depth: u32) -> Result<u32, Offence> {
+        let mut count = 0;
+        let mut longest = 0;
+        loop {
+            let Some(&word) = self.machine.words.get(index) else {
+                return Err(self.offence(index, Reason::End));
+            };
+            self.visited[index / 64] |= 1 << (index % 64);
+            self.steps += 1;
+            count += 1;
+            if self.steps > MAX_STEPS || depth > MAX_DEPTH {
+                return Err(self.offence(index, Reason::TooComplex));
+            }
+            let refuse = |walk: &Self, reason| walk.offence(index, reason);
+            let instruction = decode(word).ok_or_else(|| refuse(self, Reason::Instruction))?;
+            match instruction {
+                Instruction::Branch {
+                    condition,
+                    left,
+                    right,
+                    offset,
+                } => {
+                    if offset < 8 || offset % 4 != 0 {
+                        return Err(refuse(self, Reason::Branch));
+                    }
+                    let pair = (
+                        state.registers[left as usize],
+                        state.registers[right as usize],
+                    );
+                    let known = self.machine.outcome(condition, pair);
+                    if known != Some(false) {
+                        let begin = self.machine.log.mark();
+                        let mut taken = state.clone();
+                        self.machine
+                            .note(&mut taken, condition, pair, true)
+                            .map_err(|reason| refuse(self, reason))?;
+                        let beyond = self.path(index + offset as usize / 4, taken, depth + 1)?;
+                        longest = longest.max(count + beyond);
+                        self.machine.log.cut(begin);
+                    }
+                    if known == Some(true) {
+                        return Ok(longest);
+                    }
+                    self.machine
+                        .note(&mut state, condition, pair, false)
+                        .map_err(|reason| refuse(self, reason))?;
+                }
+                Instruction::Jump { link: 0, target } => {
+                    let way = Way::Jump(state.registers[target as usize]);
+                    leave(self.machine, &state, (self.part, &self.before), way)
+                        .map_err(|reason| refuse(self, reason))?;
+                    self.note_exit(&state, way);
+                    return Ok(longest.max(count));
+                }
+                Instruction::Jump { target, .. } => {
+                    self.machine
+                        .call_float_push(&mut state, target)
+                        .map_err(|reason| refuse(self, reason))?;
+                    self.floats = true;
+                }
+                Instruction::Return => {
+                    leave(self.machine, &state, (self.part, &self.before), Way::User)
+                        .map_err(|reason| refuse(self, reason))?;
+                    self.note_exit(&state, Way::User);
+                    return Ok(longest.max(count));
+                }
+                _ => self
+                    .machine
+                    .step(&mut state, instruction)
+                    .map_err(|reason| refuse(self, reason))?,
+            }
+            index += 1;
+        }
+    }
+
+    /// Remembers whether a path leads into the scheduler, by its address space or through a shared block.
+    fn note_exit(&mut self, state: &State, way: Way) {
+        let system = self.machine.policy.system;
+        let terms = &mut self.machine.terms;
+        let domain = terms.number(system.scheduler.domain);
+        let satp = terms.load(
+            domain,
+            core::mem::offset_of!(pebble_abi::object::Domain, satp) as i32,
+        );
+        let wait = terms.number(system.stack_wait);
+        let free = terms.number(system.stack_free);
+        self.scheduler |= state.satp == satp || way == Way::Jump(wait) || way == Way::Jump(free);
+    }
+}
