@@ -196,6 +196,14 @@ pub mod dispatcher {
     pub const ACKNOWLEDGE: usize = 2;
 }
 
+/// Entries of the loader.
+pub mod loader {
+    /// Init only: `load(a1 = index in the bundle)`; answers the new domain, or a refusal ([`crate::loader`]).
+    pub const LOAD: usize = 0;
+    /// Init only: `start(a1 = domain)`: its first thread runs from the image's entry point.
+    pub const START: usize = 1;
+}
+
 /// Entries of init and the idle component.
 pub mod thread {
     /// The first thread starts here.

@@ -16,6 +16,7 @@ pub mod entry;
 pub mod errno;
 pub mod header;
 pub mod layout;
+pub mod loader;
 pub mod log;
 pub mod object;
 pub mod page_table;

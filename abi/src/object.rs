@@ -259,10 +259,12 @@ pub mod role {
     pub const IDLE: u32 = 5;
     /// Init: owns the system description and loads every other component.
     pub const INIT: u32 = 6;
+    /// The loader: makes domains of images.
+    pub const LOADER: u32 = 7;
     /// The first of the loaded components with a special place: the name server.
-    pub const NAME_SERVER: u32 = 7;
+    pub const NAME_SERVER: u32 = 8;
     /// Number of roles that boot code places (1 to this, exclusive).
-    pub const CORE_END: u32 = 7;
+    pub const CORE_END: u32 = 8;
 }
 
 /// A range of physical memory.

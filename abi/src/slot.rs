@@ -219,6 +219,13 @@ pub mod portal_manager {
     /// First slot of the portals that the portal manager makes for itself.
     pub const OWN: usize = 144;
 }
+/// The loader's own portals.
+pub mod loader {
+    /// Portal manager entry `n` is at `PORTAL_MANAGER + n`.
+    pub const PORTAL_MANAGER: usize = 64;
+    /// VM server entry `n` is at `VM + n`.
+    pub const VM: usize = 96;
+}
 /// Init's own portals.
 pub mod init {
     /// Portal manager entry `n` is at `PORTAL_MANAGER + n`.
@@ -229,6 +236,8 @@ pub mod init {
     pub const SCHEDULER_START: usize = 128;
     /// P on the semaphore that tells of a death.
     pub const DEATH_P: usize = 129;
+    /// Loader entry `n` is at `LOADER + n`.
+    pub const LOADER: usize = 130;
     /// First slot that the portal manager gives out to init.
     pub const FIRST_DYNAMIC: usize = 144;
 }

@@ -2,7 +2,7 @@
 //!
 //! Locks, scheduler entries and short circuits are made beside these; every later connection is made by name.
 
-use crate::entry::{dispatcher, portal_manager, vm};
+use crate::entry::{dispatcher, loader, portal_manager, vm};
 use crate::object::role;
 use crate::slot;
 
@@ -39,6 +39,27 @@ const fn core(
 
 /// All portals between core domains that are calls (locks, scheduler entries and short circuits are made beside).
 pub const CORE: &[Core] = &[
+    core(
+        role::LOADER,
+        slot::loader::PORTAL_MANAGER + portal_manager::DOMAIN_KILL,
+        role::PORTAL_MANAGER,
+        portal_manager::DOMAIN_KILL,
+        "nmcidt",
+    ),
+    core(
+        role::INIT,
+        slot::init::LOADER + loader::LOAD,
+        role::LOADER,
+        loader::LOAD,
+        "nmci",
+    ),
+    core(
+        role::INIT,
+        slot::init::LOADER + loader::START,
+        role::LOADER,
+        loader::START,
+        "nmci",
+    ),
     core(
         role::VM,
         slot::vm::TEMPLATE,
@@ -124,15 +145,15 @@ pub const CORE: &[Core] = &[
         "nmc",
     ),
     core(
-        role::INIT,
-        slot::init::PORTAL_MANAGER + portal_manager::DOMAIN_CREATE,
+        role::LOADER,
+        slot::loader::PORTAL_MANAGER + portal_manager::DOMAIN_CREATE,
         role::PORTAL_MANAGER,
         portal_manager::DOMAIN_CREATE,
         "nmcr",
     ),
     core(
-        role::INIT,
-        slot::init::PORTAL_MANAGER + portal_manager::DOMAIN_START,
+        role::LOADER,
+        slot::loader::PORTAL_MANAGER + portal_manager::DOMAIN_START,
         role::PORTAL_MANAGER,
         portal_manager::DOMAIN_START,
         "nmciiii",
@@ -152,29 +173,29 @@ pub const CORE: &[Core] = &[
         "nmc",
     ),
     core(
-        role::INIT,
-        slot::init::VM + vm::IMAGE_MAP,
+        role::LOADER,
+        slot::loader::VM + vm::IMAGE_MAP,
         role::VM,
         vm::IMAGE_MAP,
         "nmciiiii",
     ),
     core(
-        role::INIT,
-        slot::init::VM + vm::START_INFO,
+        role::LOADER,
+        slot::loader::VM + vm::START_INFO,
         role::VM,
         vm::START_INFO,
         "nmcir",
     ),
     core(
-        role::INIT,
-        slot::init::VM + vm::DEVICE_MAP,
+        role::LOADER,
+        slot::loader::VM + vm::DEVICE_MAP,
         role::VM,
         vm::DEVICE_MAP,
         "nmciii",
     ),
     core(
-        role::INIT,
-        slot::init::VM + vm::IMAGE_END,
+        role::LOADER,
+        slot::loader::VM + vm::IMAGE_END,
         role::VM,
         vm::IMAGE_END,
         "nmcii",

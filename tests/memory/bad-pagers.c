@@ -1,5 +1,5 @@
-/* Pagers that fail their clients: each answers a child's fault differently, and only the child ends (or waits). The
-   parent is the pager, which dies itself in the end. */
+/* Pagers that fail their clients: the parent is the pager, answers each child's fault differently, and only that child
+   ends. */
 #include "../support/check.h"
 
 static char page[PEBBLE_PAGE] __attribute__((aligned(4096)));

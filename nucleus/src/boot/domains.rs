@@ -128,7 +128,8 @@ impl Builder {
                     );
                 }
             }
-            role::INIT => {
+            // The loader reads images, init what is to run.
+            role::INIT | role::LOADER => {
                 let length = (machine.bundle.end - machine.bundle.start).next_multiple_of(PAGE);
                 for offset in (0..length).step_by(PAGE as usize) {
                     space.map(
@@ -250,6 +251,8 @@ impl Builder {
             (role::VM, QUEUE),
             (role::PORTAL_MANAGER, QUEUE),
             (role::DISPATCHER, 1),
+            // One call at a time.
+            (role::LOADER, 1),
         ] {
             for slot in 1..=count {
                 let stack = self.stack(role, slot, STACK_PAGES);

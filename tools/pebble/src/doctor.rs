@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::process;
 use crate::report::Report;
 use crate::repository::Repository;
-use crate::setup;
+use crate::setup::{self, Purpose, Source};
 use crate::toolchain::{find_program, pinned_channel, Toolchain};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -21,6 +21,8 @@ struct Finding {
     good: bool,
     found: String,
     mend: Option<String>,
+    /// Something that most people never use: its absence is no fault.
+    optional: bool,
 }
 
 impl Finding {
@@ -30,6 +32,7 @@ impl Finding {
             good: true,
             found: found.into(),
             mend: None,
+            optional: false,
         }
     }
     fn bad(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
@@ -38,6 +41,7 @@ impl Finding {
             good: false,
             found: found.into(),
             mend: Some(mend.into()),
+            optional: false,
         }
     }
 }
@@ -47,40 +51,64 @@ pub fn command(repository: &Repository, report: &Report) -> Result<u8> {
     let toolchain = Toolchain::detect(repository)?;
     let mut findings = vec![rust(repository, &toolchain)?];
     findings.push(linker());
+    let mut packages = Vec::new();
     for requirement in setup::all(repository, &toolchain)? {
-        findings.push(if requirement.present() {
-            Finding::good(requirement.what, requirement.why)
-        } else {
-            Finding::bad(
-                requirement.what,
-                format!("missing ({})", requirement.why),
-                requirement.mend(),
-            )
-        });
+        if requirement.present() {
+            findings.push(Finding::good(requirement.what, requirement.why));
+            continue;
+        }
+        let mut finding = Finding::bad(
+            requirement.what,
+            format!("missing ({})", requirement.why),
+            requirement.mend(),
+        );
+        finding.optional = requirement.purpose == Purpose::Debug;
+        if let (Source::Package(package), false) = (&requirement.source, finding.optional) {
+            packages.push(*package);
+        }
+        findings.push(finding);
     }
+    packages.dedup();
     findings.extend(qemu());
     findings.push(results(repository));
-    let bad = findings.iter().filter(|finding| !finding.good).count();
+    let bad = findings
+        .iter()
+        .filter(|finding| !finding.good && !finding.optional)
+        .count();
     if report.json() {
         println!("{}", serde_json::to_string_pretty(&findings)?);
     } else {
         for finding in &findings {
-            let mark = if finding.good { "ok  " } else { "BAD " };
+            let mark = match (finding.good, finding.optional) {
+                (true, _) => "ok  ",
+                (false, true) => "opt ",
+                (false, false) => "BAD ",
+            };
             println!("{mark} {}: {}", finding.what, finding.found);
             if let Some(mend) = &finding.mend {
                 println!("     mend: {mend}");
             }
         }
-        println!(
-            "{}",
-            if bad == 0 {
-                "nothing to mend".into()
-            } else {
-                format!("{bad} to mend; `./pebble run` mends missing packages by itself")
-            }
-        );
+        println!("{}", conclusion(bad, &packages));
     }
     Ok(u8::from(bad > 0))
+}
+
+/// The last line: what remains to be done, and what does it.
+fn conclusion(bad: usize, packages: &[&str]) -> String {
+    if bad == 0 {
+        return "nothing to mend".into();
+    }
+    let mut text = format!(
+        "{bad} to mend; `./pebble run` and `./pebble test` install by themselves what they use"
+    );
+    if !packages.is_empty() {
+        text += &format!(
+            "\nall packages at once, as root:\n  apt-get update && apt-get install -y --no-install-recommends {}",
+            packages.join(" ")
+        );
+    }
+    text
 }
 
 /// First line of what a program says about its version.
@@ -176,5 +204,19 @@ fn results(repository: &Repository) -> Finding {
             format!("cannot write to {}", folder.display()),
             "give yourself the right to write there, or clone elsewhere",
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::conclusion;
+
+    #[test]
+    fn the_last_line_says_what_is_to_be_typed() {
+        assert_eq!(conclusion(0, &[]), "nothing to mend");
+        let text = conclusion(3, &["clang-22", "lld-22"]);
+        assert!(text.starts_with("3 to mend;"));
+        assert!(text.ends_with("--no-install-recommends clang-22 lld-22"));
+        assert!(!conclusion(1, &[]).contains("apt-get"));
     }
 }

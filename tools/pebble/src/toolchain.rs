@@ -91,8 +91,8 @@ impl Toolchain {
         }
     }
 
-    /// Folder of the compiled library for `target`, when this toolchain brings it.
-    pub fn library(&self, target: &str) -> Option<PathBuf> {
+    /// Folder of rustup's toolchain.
+    pub fn folder(&self) -> Option<PathBuf> {
         let Toolchain::Rustup { channel } = self else {
             return None;
         };
@@ -100,8 +100,11 @@ impl Toolchain {
             .map(PathBuf::from)
             .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".rustup")))?;
         let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-        Some(home.join(format!(
-            "toolchains/{channel}-{host}/lib/rustlib/{target}/lib"
-        )))
+        Some(home.join("toolchains").join(format!("{channel}-{host}")))
+    }
+
+    /// Folder of the compiled library for `target`, when this toolchain brings it.
+    pub fn library(&self, target: &str) -> Option<PathBuf> {
+        Some(self.folder()?.join("lib/rustlib").join(target).join("lib"))
     }
 }

@@ -5,8 +5,6 @@
 #![no_std]
 #![no_main]
 
-mod bundle;
-mod loader;
 mod report;
 mod services;
 
@@ -15,8 +13,9 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use pebble_abi::bundle::{
     Component, CRITICAL, INTERACTIVE, PROGRAM, RUN_PROGRAM, SHELL, START, VERBOSE,
 };
-use pebble_abi::entry::{portal_manager, vm};
+use pebble_abi::entry::{loader, portal_manager, vm};
 use pebble_abi::errno::Errno;
+use pebble_abi::loader::explain;
 use pebble_abi::log::message;
 use pebble_abi::object::{self, role, Death};
 use pebble_abi::slot::{self, init as own, NAMELEN};
@@ -118,21 +117,24 @@ fn start_all(bundle: &Bundle, wanted: impl Fn(&Component) -> bool) {
 fn start(bundle: &Bundle, index: usize) -> Result<usize, isize> {
     let component = bundle.component(index);
     let name = core::str::from_utf8(name_of(&component.name)).unwrap_or("?");
-    let started = loader::load(bundle, &component).and_then(|(asid, entry)| {
+    let mut answer = call(own::LOADER + loader::LOAD, index, 0);
+    if answer >= 0 {
+        let asid = answer as usize;
         say(format_args!("{} {asid} {name}", message::DOMAIN));
         allow(bundle, &component, asid);
-        loader::start(asid, entry).map(|()| asid)
-    });
-    started.map_err(|refusal| {
-        say(format_args!(
-            "error: component {name} does not start: {} ({})",
-            refusal.what, refusal.error
-        ));
-        if component.flags & PROGRAM != 0 && bundle.flags() & RUN_PROGRAM != 0 {
-            power_off(126);
+        answer = call(own::LOADER + loader::START, asid, 0);
+        if answer >= 0 {
+            return Ok(asid);
         }
-        refusal.error
-    })
+    }
+    let (why, error) = explain(answer);
+    say(format_args!(
+        "error: component {name} does not start: {why} ({error})"
+    ));
+    if component.flags & PROGRAM != 0 && bundle.flags() & RUN_PROGRAM != 0 {
+        power_off(126);
+    }
+    Err(error)
 }
 
 /// Gives the name server the component's rules.

@@ -12,8 +12,8 @@ use pebble_abi::slot;
 use pebble_interfaces::init::{self, field};
 use pebble_server::invoke;
 
-use crate::bundle::{name_of, Bundle};
 use crate::{call, locked, Name};
+use bundle::{name_of, Bundle};
 
 /// Registers them.
 pub fn offer() {

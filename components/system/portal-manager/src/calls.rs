@@ -63,6 +63,10 @@ pub fn thread_exit() -> isize {
 pub fn thread_stop(thread: usize) -> isize {
     scheduler_call(scheduler::THREAD_STOP, thread, 0, 0, 0)
 }
+/// The scheduler forgets a stopped thread.
+pub fn thread_remove(thread: usize) -> isize {
+    scheduler_call(scheduler::THREAD_REMOVE, thread, 0, 0, 0)
+}
 /// Makes a stopped thread ready; a waiting call gets `result`.
 pub fn thread_continue(thread: usize, result: isize) -> isize {
     scheduler_call(scheduler::THREAD_CONTINUE, thread, result as usize, 0, 0)

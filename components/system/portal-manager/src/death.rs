@@ -55,6 +55,7 @@ fn end(asid: usize, reason: Reason) -> Result<(), Errno> {
         Ok(())
     })?;
     names::forget(asid);
+    calls::warden_post();
     calls::death_post();
     Ok(())
 }
@@ -93,6 +94,7 @@ impl State {
         }
         for number in 0..MAX_THREADS {
             self.divert(number, asid, record);
+            self.end_inside(number, asid, record);
         }
         // Threads that wait for one of its stacks call again and get the error.
         for _ in 0..waiters {
@@ -142,6 +144,22 @@ impl State {
             top = false;
         });
         let _ = asid;
+    }
+
+    /// Ends a thread of `asid` that is nowhere else: it need not run to leave, which one of low priority might never do.
+    fn end_inside(&mut self, number: usize, asid: usize, domain: u64) {
+        let objects = self.objects();
+        let record = objects.thread(number);
+        if record == 0 || self.threads[number].dying {
+            return;
+        }
+        let thread: Thread = objects.read(record);
+        let mut inside = thread.home as usize == asid && thread.state == object::PARKED;
+        self.each_frame(record, |_, frame| inside &= frame.domain == domain);
+        if inside && calls::thread_stop(number) >= 0 {
+            calls::thread_remove(number);
+            self.threads[number].dying = true;
+        }
     }
 
     /// Takes a thread out of the queue for a stack; it goes on with its full frame.

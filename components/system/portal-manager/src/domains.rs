@@ -82,6 +82,7 @@ impl DomainState {
             "interrupt-dispatcher",
             "idle",
             "init",
+            "loader",
         ];
         let mut state = DomainState {
             life: Life::Alive,
@@ -144,7 +145,7 @@ impl State {
 
     /// Finds a free number for a domain.
     fn free_number(&mut self) -> Result<usize, Errno> {
-        let first = role::CORE_END as usize + 1;
+        let first = role::CORE_END as usize;
         if let Some(asid) = (first..LIMBO).find(|&asid| self.domains[asid].life == Life::Free) {
             return Ok(asid);
         }

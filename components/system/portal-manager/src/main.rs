@@ -171,8 +171,9 @@ extern "C" fn system_info(_: usize, kind: usize, index: usize, buffer: usize, _:
 
 extern "C" fn domain_kill(_: usize, asid: usize, domain: usize, _: usize) -> isize {
     let allowed = asid < MAX_DOMAINS
-        && asid > role::CORE_END as usize
-        && (domain == role::INIT as usize || STATE.with(|state| state.is_ancestor(domain, asid)));
+        && asid >= role::CORE_END as usize
+        && ([role::INIT, role::LOADER].contains(&(domain as u32))
+            || STATE.with(|state| state.is_ancestor(domain, asid)));
     if !allowed {
         return Errno::PermissionDenied.negated();
     }

@@ -17,10 +17,15 @@ const PAUSE: u64 = 200_000;
 pub fn run() -> ! {
     loop {
         calls::warden_wait();
-        while !death::reap() {
+        // A thread on its way out may take long, if its priority is low: the others do not wait for it.
+        loop {
+            let done = death::reap();
+            STATE.with(|state| state.undisturbed(State::break_deadlocks));
+            if done {
+                break;
+            }
             calls::pause(PAUSE);
         }
-        STATE.with(|state| state.undisturbed(State::break_deadlocks));
     }
 }
 

@@ -39,7 +39,7 @@ pub fn install(report: &Report, missing: &[Requirement]) -> Result<()> {
     }
     let root = rustix::process::geteuid().is_root();
     if !root && find_program("sudo").is_none() {
-        bail!("packages are missing and this is neither root nor is there sudo; run as root:\n  {typed}");
+        bail!("packages are missing, and this is neither root nor is there sudo; run as root:\n  {typed}");
     }
     let apt = |arguments: &[&str]| {
         let mut command = if root {
@@ -53,6 +53,8 @@ pub fn install(report: &Report, missing: &[Requirement]) -> Result<()> {
             "-qq",
             "-o",
             "DPkg::Lock::Timeout=300",
+            "-o",
+            "Acquire::Retries=3",
         ]);
         command.args(arguments);
         command
@@ -64,8 +66,91 @@ pub fn install(report: &Report, missing: &[Requirement]) -> Result<()> {
     let mut arguments = vec!["install", "-y", "--no-install-recommends"];
     arguments.extend(&packages);
     report.note(&format!("apt-get install {}", packages.join(" ")));
-    if !process::quietly(&mut apt(&arguments), LIMIT, report.verbose())? {
-        bail!("apt-get could not install everything (its messages are above); try by hand, as root:\n  {typed}");
+    let done = process::capture(&mut apt(&arguments), LIMIT)?;
+    if done.status.success() && !report.verbose() {
+        return Ok(());
+    }
+    let said = format!("{}{}", done.stdout_text(), done.stderr_text());
+    eprint!("{said}");
+    if !done.status.success() {
+        bail!("{} Try by hand, as root:\n  {typed}", explain(&said));
     }
     Ok(())
+}
+
+/// What apt-get's last words mean: which package, and what is to be done about it.
+fn explain(said: &str) -> String {
+    let mut unknown = Vec::new();
+    let mut dropped = Vec::new();
+    let mut locked = false;
+    for line in said.lines().filter_map(|line| line.strip_prefix("E: ")) {
+        if let Some(name) = line.strip_prefix("Unable to locate package ") {
+            unknown.push(name.trim());
+        } else if let Some(name) = line
+            .strip_prefix("Package '")
+            .and_then(|rest| rest.strip_suffix("' has no installation candidate"))
+        {
+            unknown.push(name);
+        } else if let Some(rest) = line.strip_prefix("Failed to fetch ") {
+            // An address, whose last part is the file of the package, and apt's reason.
+            let address = rest.split_whitespace().next().unwrap_or(rest);
+            dropped.push(address.rsplit('/').next().unwrap_or(address));
+        } else if line.contains("Could not get lock") || line.contains("Unable to acquire the dpkg")
+        {
+            locked = true;
+        }
+    }
+    if !unknown.is_empty() {
+        format!(
+            "The package lists of this machine do not have {}: is the suite bookworm-security among its \
+             sources in /etc/apt, and does its mirror answer (`apt-get update`)?",
+            unknown.join(", ")
+        )
+    } else if !dropped.is_empty() {
+        format!(
+            "The network or the mirror dropped {}: the same command again goes on where it stopped.",
+            dropped.join(", ")
+        )
+    } else if locked {
+        "Another package manager is at work: wait until it has ended.".into()
+    } else {
+        "apt-get could not install everything (its messages are above).".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::explain;
+
+    #[test]
+    fn a_package_that_is_in_no_list_is_named() {
+        let text = explain(
+            "Reading package lists...\nE: Unable to locate package clang-22\n\
+             E: Package 'lld-22' has no installation candidate\n",
+        );
+        assert!(text.contains("clang-22, lld-22") && text.contains("bookworm-security"));
+    }
+
+    #[test]
+    fn a_package_that_the_network_dropped_is_named() {
+        let text = explain(
+            "E: Failed to fetch http://mirror.invalid/pool/main/q/qemu/qemu-system-misc_7.2_amd64.deb  \
+             Connection failed [IP: 192.0.2.1 80]\n\
+             E: Unable to fetch some archives, maybe run apt-get update or try with --fix-missing?\n",
+        );
+        assert!(
+            text.contains("dropped qemu-system-misc_7.2_amd64.deb:"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_lock_and_the_unknown_have_their_words_too() {
+        let text =
+            explain("E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7\n");
+        assert!(text.contains("Another package manager"));
+        assert!(
+            explain("E: Sub-process /usr/bin/dpkg returned an error code (1)\n").contains("above")
+        );
+    }
 }

@@ -8,12 +8,12 @@ mod rust;
 
 use anyhow::{bail, Result};
 
-use crate::build::source::Source;
+use crate::build::source;
 use crate::report::Report;
 use crate::repository::Repository;
 use crate::toolchain::Toolchain;
 
-pub use requirement::{all, Purpose, Requirement};
+pub use requirement::{all, Purpose, Requirement, Source};
 
 /// For what something is needed.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Needs {
 
 impl Needs {
     /// Building these sources.
-    pub fn of_sources<'a>(sources: impl Iterator<Item = &'a Source>) -> Self {
+    pub fn of_sources<'a>(sources: impl Iterator<Item = &'a source::Source>) -> Self {
         let mut needs = Needs {
             purposes: vec![Purpose::Build],
         };

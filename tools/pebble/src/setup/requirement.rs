@@ -258,11 +258,8 @@ fn rustup_lint(requirement: &mut Requirement, toolchain: &Toolchain) {
         _ => ("rustfmt", "rustfmt"),
     };
     requirement.source = Source::Component(component);
-    if let Some(toolchain) = toolchain
-        .library("any")
-        .and_then(|folder| Some(folder.ancestors().nth(4)?.to_path_buf()))
-    {
-        requirement.probe = Probe::File(toolchain.join("bin").join(binary));
+    if let Some(folder) = toolchain.folder() {
+        requirement.probe = Probe::File(folder.join("bin").join(binary));
     }
 }
 

@@ -29,10 +29,26 @@ pub fn install(report: &Report, toolchain: &Toolchain, missing: &[Requirement]) 
         command.args([kind, "add", "--toolchain", channel, name]);
         if !process::quietly(&mut command, LIMIT, report.verbose())? {
             bail!(
-                "rustup could not add {name} (its messages are above); try: {}",
-                requirement.mend()
+                "rustup could not add {name} (its messages are above); {}",
+                advice(toolchain, requirement)
             );
         }
     }
     Ok(())
+}
+
+/// A toolchain that belongs to somebody else is the one cause that trying again does not mend.
+fn advice(toolchain: &Toolchain, requirement: &Requirement) -> String {
+    let folder = toolchain.folder().filter(|folder| folder.is_dir());
+    match folder {
+        Some(folder) if tempfile::tempfile_in(&folder).is_err() => format!(
+            "{} is not yours to write: its owner can {}, or set RUSTUP_HOME to a folder of your own",
+            folder.display(),
+            requirement.mend()
+        ),
+        _ => format!(
+            "if the network dropped it, try again: {}",
+            requirement.mend()
+        ),
+    }
 }

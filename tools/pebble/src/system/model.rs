@@ -76,7 +76,7 @@ pub struct Device {
 }
 
 /// Names of roles in a description, by role number.
-pub const ROLES: [&str; 8] = [
+pub const ROLES: [&str; 9] = [
     "ordinary",
     "vm",
     "portal-manager",
@@ -84,5 +84,6 @@ pub const ROLES: [&str; 8] = [
     "interrupt-dispatcher",
     "idle",
     "init",
+    "loader",
     "name-server",
 ];

@@ -13,6 +13,7 @@ fn minimal(more: &str) -> String {
         "scheduler",
         "interrupt-dispatcher",
         "idle",
+        "loader",
     ] {
         text +=
             &format!("[[component]]\nname = \"{role}\"\npath = \"x/{role}\"\nrole = \"{role}\"\n");
@@ -47,13 +48,14 @@ fn core_components_come_first_by_role() {
             "interrupt-dispatcher",
             "idle",
             "init",
+            "loader",
             "n",
             "a"
         ]
     );
     assert_eq!(system.components[4].role, role::IDLE);
     assert_eq!(system.components[4].grants.priority, 0);
-    assert!(system.components[0].is_core() && !system.components[6].is_core());
+    assert!(system.components[0].is_core() && !system.components[7].is_core());
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The bundle as init sees it: mapped read-only, checked at every access.
+//! The bundle as init and the loader see it: mapped read-only, checked at every access.
+#![no_std]
 
 use pebble_abi::bundle::{Component, Header};
 use pebble_abi::layout::BUNDLE;
@@ -15,6 +16,12 @@ pub struct Bundle {
 pub fn boot_info() -> &'static BootInfo {
     // SAFETY: boot code maps this page read-only in every core domain and fills it before the first thread runs.
     unsafe { &*(pebble_abi::layout::BOOT_INFO as *const BootInfo) }
+}
+
+impl Default for Bundle {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Bundle {

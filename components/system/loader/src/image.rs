@@ -1,4 +1,4 @@
-//! Makes a domain from a component's ELF file and lets its first thread run.
+//! From a component's ELF file to a domain, and its first thread.
 
 use elf::abi::{EM_RISCV, ET_EXEC, PT_LOAD};
 use elf::endian::LittleEndian;
@@ -7,37 +7,26 @@ use pebble_abi::bundle::{Component, Device};
 use pebble_abi::entry::{portal_manager, vm};
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{HEAP_LIMIT, IMAGE, PAGE, STACKS, STACK_AREA};
+use pebble_abi::loader::Reason;
 use pebble_abi::object::{self, DomainDescription, StartInfo};
-use pebble_abi::slot::init as slot;
+use pebble_abi::slot::loader as slot;
 use pebble_server::invoke;
 
-use crate::bundle::Bundle;
+use bundle::Bundle;
 
 /// Threads that one component may have.
 const MAX_THREADS_OF_COMPONENT: u32 = 32;
 
-/// Why a component was not started: what was wrong, for the message.
-#[derive(Clone, Copy, Debug)]
-pub struct Refusal {
-    /// What could not be done.
-    pub what: &'static str,
-    /// The server's answer, or what init itself found.
-    pub error: isize,
+/// What was wrong, and the server's answer or the loader's own error.
+pub type Refusal = (Reason, isize);
+
+fn refuse(reason: Reason, errno: Errno) -> Refusal {
+    (reason, errno.negated())
 }
 
-fn refuse(what: &'static str, errno: Errno) -> Refusal {
-    Refusal {
-        what,
-        error: errno.negated(),
-    }
-}
-
-fn done(what: &'static str, answer: isize) -> Result<usize, Refusal> {
+fn done(reason: Reason, answer: isize) -> Result<usize, Refusal> {
     if answer < 0 {
-        Err(Refusal {
-            what,
-            error: answer,
-        })
+        Err((reason, answer))
     } else {
         Ok(answer as usize)
     }
@@ -65,7 +54,7 @@ struct StartPage {
 pub fn load(bundle: &Bundle, component: &Component) -> Result<(usize, u64), Refusal> {
     let image = bundle
         .image(component)
-        .ok_or(refuse("its image lies outside the bundle", Errno::NoExec))?;
+        .ok_or(refuse(Reason::OutsideBundle, Errno::NoExec))?;
     let file = check(image)?;
     let mut interrupts = [0; 4];
     let devices = &component.device[..(component.devices as usize).min(4)];
@@ -86,13 +75,13 @@ pub fn load(bundle: &Bundle, component: &Component) -> Result<(usize, u64), Refu
     });
     let address = core::ptr::from_ref(&description.0) as usize;
     let asid = done(
-        "no domain can be made",
+        Reason::Domain,
         manager(portal_manager::DOMAIN_CREATE, address, 0, 0),
     )?;
     match fill(bundle, component, &file, asid, devices) {
         Ok(()) => Ok((asid, file.ehdr.e_entry)),
         Err(refusal) => {
-            invoke(pebble_abi::slot::DOMAIN_KILL, asid, 0, 0, 0, 0);
+            manager(portal_manager::DOMAIN_KILL, asid, 0, 0);
             Err(refusal)
         }
     }
@@ -101,7 +90,7 @@ pub fn load(bundle: &Bundle, component: &Component) -> Result<(usize, u64), Refu
 /// Lets the first thread of a loaded domain run from `entry`.
 pub fn start(asid: usize, entry: u64) -> Result<(), Refusal> {
     done(
-        "its first thread cannot be made",
+        Reason::Thread,
         manager(portal_manager::DOMAIN_START, asid, entry as usize, 0),
     )
     .map(|_| ())
@@ -110,44 +99,32 @@ pub fn start(asid: usize, entry: u64) -> Result<(), Refusal> {
 /// Refuses what is not an executable of this system.
 fn check(image: &'static [u8]) -> Result<ElfBytes<'static, LittleEndian>, Refusal> {
     let file = ElfBytes::<LittleEndian>::minimal_parse(image)
-        .map_err(|_| refuse("its image is not a whole 64-bit ELF file", Errno::NoExec))?;
+        .map_err(|_| refuse(Reason::NotElf, Errno::NoExec))?;
     if file.ehdr.e_machine != EM_RISCV || file.ehdr.e_type != ET_EXEC {
-        return Err(refuse(
-            "its image is not a static RISC-V executable; link it with sdk/user.ld",
-            Errno::NoExec,
-        ));
+        return Err(refuse(Reason::NotExecutable, Errno::NoExec));
     }
     let segments = file
         .segments()
-        .ok_or(refuse("its image has no segments", Errno::NoExec))?;
+        .ok_or(refuse(Reason::NoSegments, Errno::NoExec))?;
     let mut entry_is_code = false;
     for segment in segments.iter().filter(|segment| segment.p_type == PT_LOAD) {
         let end = segment.p_vaddr.checked_add(segment.p_memsz);
         let inside = segment.p_vaddr >= IMAGE && end.is_some_and(|end| end <= HEAP_LIMIT);
         let same_offset = segment.p_offset % PAGE == segment.p_vaddr % PAGE;
         if segment.p_memsz > 0 && !inside || segment.p_filesz > segment.p_memsz {
-            return Err(refuse(
-                "a segment lies outside the image area; link it with sdk/user.ld",
-                Errno::NoExec,
-            ));
+            return Err(refuse(Reason::OutsideArea, Errno::NoExec));
         }
         if segment.p_flags & 3 == 3 {
-            return Err(refuse(
-                "a segment is writable and executable at once",
-                Errno::NoExec,
-            ));
+            return Err(refuse(Reason::WritableCode, Errno::NoExec));
         }
         if file.segment_data(&segment).is_err() || segment.p_filesz > 0 && !same_offset {
-            return Err(refuse(
-                "a segment lies outside its file, or not on its page",
-                Errno::NoExec,
-            ));
+            return Err(refuse(Reason::OutsideFile, Errno::NoExec));
         }
         let range = segment.p_vaddr..segment.p_vaddr + segment.p_filesz;
         entry_is_code |= segment.p_flags & 1 != 0 && range.contains(&file.ehdr.e_entry);
     }
     if !entry_is_code {
-        return Err(refuse("its entry point is not in its code", Errno::NoExec));
+        return Err(refuse(Reason::Entry, Errno::NoExec));
     }
     Ok(file)
 }
@@ -161,7 +138,7 @@ fn fill(
 ) -> Result<(), Refusal> {
     let mut end = IMAGE;
     let Some(segments) = file.segments() else {
-        return Err(refuse("its image has no segments", Errno::NoExec));
+        return Err(refuse(Reason::NoSegments, Errno::NoExec));
     };
     for segment in segments
         .iter()
@@ -170,7 +147,7 @@ fn fill(
         let offset = component.image + segment.p_offset;
         let size_and_rights = segment.p_filesz | (segment.p_flags as u64 & 7) << 56;
         done(
-            "its image does not fit its memory",
+            Reason::Memory,
             memory(
                 vm::IMAGE_MAP,
                 asid,
@@ -183,12 +160,12 @@ fn fill(
         end = end.max((segment.p_vaddr + segment.p_memsz).next_multiple_of(PAGE));
     }
     done(
-        "its heap cannot be placed",
+        Reason::Heap,
         memory(vm::IMAGE_END, asid, end as usize, 0, 0, 0),
     )?;
     for device in devices.iter().filter(|device| device.bytes > 0) {
         done(
-            "its device cannot be mapped",
+            Reason::Device,
             memory(
                 vm::DEVICE_MAP,
                 asid,
@@ -214,18 +191,12 @@ fn start_info(
     };
     let arguments = bundle
         .strings(component.args, component.argc as usize)
-        .ok_or(refuse(
-            "its arguments lie outside the bundle",
-            Errno::Invalid,
-        ))?;
+        .ok_or(refuse(Reason::Arguments, Errno::Invalid))?;
     // The component's own name, the zeroth argument, is in the record.
     let offset = size_of::<StartInfo>();
     let strings = offset + arguments.len();
     if strings > page.bytes.len() {
-        return Err(refuse(
-            "its arguments are longer than a page",
-            Errno::TooBig,
-        ));
+        return Err(refuse(Reason::Arguments, Errno::TooBig));
     }
     page.bytes[offset..strings].copy_from_slice(arguments);
     let info = StartInfo {
@@ -241,7 +212,7 @@ fn start_info(
     // SAFETY: the page is aligned and larger than the record, which is plain numbers.
     unsafe { page.bytes.as_mut_ptr().cast::<StartInfo>().write(info) };
     done(
-        "its start page cannot be made",
+        Reason::StartPage,
         memory(vm::START_INFO, asid, page.bytes.as_ptr() as usize, 0, 0, 0),
     )
     .map(|_| ())
