@@ -53,6 +53,7 @@ impl Needs {
                 Purpose::C,
                 Purpose::Cpp,
                 Purpose::Lint,
+                Purpose::Debug,
             ],
         }
     }
