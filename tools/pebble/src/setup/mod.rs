@@ -54,6 +54,7 @@ impl Needs {
                 Purpose::C,
                 Purpose::Cpp,
                 Purpose::Lint,
+                Purpose::Debug,
             ],
         }
     }
