@@ -4,6 +4,8 @@
 //! Portal code uses the byte offsets of these `repr(C)` structures; only the portal manager sees the
 //! objects from user level (at [`crate::layout::OBJECTS`]), and only boot code made the first ones.
 
+pub use crate::frame::*;
+
 /// Bytes of the object region: portal code, then the tables below, then a pool of pages.
 pub const REGION: u64 = 8 << 20;
 /// Offset of portal code; [`CODE_BYTES`] long.
@@ -32,29 +34,6 @@ pub const INVOCATION_RESERVE: u64 = 896;
 /// Room between [`Thread::invocation_limit`] and [`Thread::system_limit`], for the calls that servers make
 /// on behalf of a thread that faulted.
 pub const SYSTEM_RESERVE: u64 = 2560;
-/// Bytes of a [`FrameKind::Partial`] or [`FrameKind::Scheduler`] frame.
-pub const PARTIAL_FRAME: u64 = FRAME_HEADER + 8 * 14;
-/// Bytes of a [`FrameKind::Full`] frame.
-pub const FULL_FRAME: u64 = FRAME_HEADER + 8 * 30;
-/// Bytes of a [`FrameKind::Floating`] frame: `valid` in the header's `stack` word, then `f0`..`f31`, `fcsr`.
-pub const FLOATING_FRAME: u64 = FRAME_HEADER + 8 * 33;
-/// Registers of a full frame in order of their words after the header (`sp` and `pc` are in the header).
-pub const FULL_REGISTERS: [u8; 30] = [
-    1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
-    28, 29, 30, 31,
-];
-/// Registers of a partial frame in order of their words after the header.
-pub const PARTIAL_REGISTERS: [u8; 14] = [4, 3, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
-/// Offset of register `x` in a full frame.
-pub const fn full_offset(register: u8) -> u64 {
-    FRAME_HEADER
-        + 8 * (if register == 1 {
-            0
-        } else {
-            register as u64 - 2
-        })
-}
-
 /// State of a thread: it runs on a hart.
 pub const RUNNING: u64 = 0;
 /// State of a thread: everything about it is on its invocation stack (design invariant I4).
@@ -160,87 +139,6 @@ pub struct Hart {
     pub interrupt_stack: u64,
     /// Scheduler stack pointer.
     pub scheduler_stack: u64,
-}
-
-/// A frame on the invocation stack. Words that a portal's state letter asks for follow the header.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Frame {
-    /// Cache: the portal's code block (the truth is `name`).
-    pub portal: u64,
-    /// Which portal, and what the frame holds: see [`FrameName`].
-    pub name: u64,
-    /// [`Domain`] of the invoker.
-    pub domain: u64,
-    /// Where the invoker continues: its return address, or the interrupted instruction.
-    pub pc: u64,
-    /// The invoker's stack pointer.
-    pub sp: u64,
-    /// The [`Stack`] that the invoker ran on.
-    pub stack: u64,
-}
-
-/// Bytes of the frame header.
-pub const FRAME_HEADER: u64 = 48;
-
-/// The name in a frame: which portal pushed it, how long it is and what it saved.
-///
-/// Bits 63..40 generation of the portal's domain (24), 39..28 number of that domain (12), 27..16 slot (12),
-/// 15..12 layout version (4), 11..8 kind (4), 7..0 length in words (8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameName(pub u64);
-
-/// What a frame holds beyond its header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum FrameKind {
-    /// Header only (`m`).
-    Minimal = 1,
-    /// [`PARTIAL_REGISTERS`] (`p`); `tp` alone when the frame is one word longer than its header (`nm`).
-    Partial = 2,
-    /// All registers (`f`), of a thread that an interrupt or exception stopped.
-    Full = 3,
-    /// As `Partial`: a thread that entered the scheduler.
-    Scheduler = 4,
-    /// Floating-point registers of the invoker beneath.
-    Floating = 5,
-}
-
-/// Layout version that this code writes.
-pub const FRAME_LAYOUT: u64 = 1;
-
-impl FrameName {
-    /// Packs a name. Fields that do not fit are cut to their width.
-    pub const fn new(generation: u64, domain: u64, slot: u64, kind: FrameKind, bytes: u64) -> Self {
-        FrameName(
-            (generation & 0xff_ffff) << 40
-                | (domain & 0xfff) << 28
-                | (slot & 0xfff) << 16
-                | FRAME_LAYOUT << 12
-                | (kind as u64) << 8
-                | (bytes / 8) & 0xff,
-        )
-    }
-    /// Length of the frame in bytes, the header included.
-    pub const fn bytes(self) -> u64 {
-        (self.0 & 0xff) * 8
-    }
-    /// Kind, as the number of a [`FrameKind`].
-    pub const fn kind(self) -> u64 {
-        (self.0 >> 8) & 0xf
-    }
-    /// Slot of the portal.
-    pub const fn slot(self) -> u64 {
-        (self.0 >> 16) & 0xfff
-    }
-    /// Domain whose table the portal is in.
-    pub const fn domain(self) -> u64 {
-        (self.0 >> 28) & 0xfff
-    }
-    /// Generation of that domain.
-    pub const fn generation(self) -> u64 {
-        self.0 >> 40
-    }
 }
 
 /// Roles of the components that boot code places.
