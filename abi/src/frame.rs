@@ -2,11 +2,14 @@
 //!
 //! Part of [`crate::object`], which re-exports all of it.
 
-/// Bytes of a [`FrameKind::Partial`] or [`FrameKind::Scheduler`] frame.
+/// Bytes of a [`FrameKind::Scheduler`] frame, and of what a call frame begins with: header, [`PARTIAL_REGISTERS`].
 pub const PARTIAL_FRAME: u64 = FRAME_HEADER + 8 * 14;
+/// Bytes of the [`FrameKind::Partial`] frame of a `p` call, but for the words of letter `T`: a word behind the
+/// registers keeps the invoker's [`Thread::fp_live`](crate::object::Thread::fp_live).
+pub const CALL_FRAME: u64 = PARTIAL_FRAME + 8;
 /// Bytes of a [`FrameKind::Full`] frame.
 pub const FULL_FRAME: u64 = FRAME_HEADER + 8 * 30;
-/// Bytes of a [`FrameKind::Floating`] frame: `valid` in the header's `stack` word, then `f0`..`f31`, `fcsr`.
+/// Bytes of a [`FrameKind::Floating`] frame: header, then `f0`..`f31`, `fcsr`.
 pub const FLOATING_FRAME: u64 = FRAME_HEADER + 8 * 33;
 /// Registers of a full frame in order of their words after the header (`sp` and `pc` are in the header).
 pub const FULL_REGISTERS: [u8; 30] = [
@@ -59,18 +62,19 @@ pub struct FrameName(pub u64);
 pub enum FrameKind {
     /// Header only (`m`).
     Minimal = 1,
-    /// [`PARTIAL_REGISTERS`] (`p`); `tp` alone when the frame is one word longer than its header (`nm`).
+    /// [`PARTIAL_REGISTERS`], then the word that [`CALL_FRAME`] tells of (`p`); `tp` alone when the frame is one word
+    /// longer than its header (`nm`).
     Partial = 2,
     /// All registers (`f`), of a thread that an interrupt or exception stopped.
     Full = 3,
-    /// As `Partial`: a thread that entered the scheduler.
+    /// [`PARTIAL_REGISTERS`]: a thread that entered the scheduler.
     Scheduler = 4,
-    /// Floating-point registers of the invoker beneath.
+    /// Floating-point registers of the context beneath, while `fp_live` of the thread, or of a call above, names them.
     Floating = 5,
 }
 
 /// Layout version that this code writes.
-pub const FRAME_LAYOUT: u64 = 1;
+pub const FRAME_LAYOUT: u64 = 2;
 
 impl FrameName {
     /// Packs a name. Fields that do not fit are cut to their width.

@@ -63,7 +63,9 @@ pub struct Thread {
     pub home: u32,
     /// [`RUNNING`] or [`PARKED`].
     pub state: u64,
-    /// Non-zero while the thread has floating-point registers of its own in the current domain.
+    /// Where the current context's floating-point registers are while they are not in the processor: 0, it has none;
+    /// the address of [`Thread::fp`], in the processor if [`Hart::fp_owner`] is this thread, there if not; the
+    /// address of the words of a [`FrameKind::Floating`] frame of this thread, saved in that frame.
     pub fp_live: u64,
     /// Per-hart block of the hart that ran the thread last.
     pub hart: u64,
@@ -73,7 +75,7 @@ pub struct Thread {
     pub float_scratch: [u64; 2],
     /// Spare word.
     pub reserved: u64,
-    /// `f0` to `f31` and `fcsr`, while another thread owns the registers.
+    /// `f0` to `f31` and `fcsr`, while `fp_live` names them and another thread, or none, owns the registers.
     pub fp: [u64; 33],
 }
 

@@ -19,7 +19,7 @@ use crate::{Portal, World};
 /// Bytes of a call's frame before the words of the letter `T`.
 fn saved_bytes(specification: &Specification) -> u64 {
     match (specification.state, specification.stack) {
-        (State::Partial, _) => object::PARTIAL_FRAME,
+        (State::Partial, _) => object::CALL_FRAME,
         (State::Minimal, Stack::New) => FRAME_HEADER + 8,
         (State::Minimal, Stack::Shared) => FRAME_HEADER,
     }
@@ -143,6 +143,7 @@ impl World<'_> {
         }
         if partial {
             m.save_partial(frame);
+            self.new_float_user(m, frame);
         } else if specification.stack == Stack::New {
             m.set(frame + FRAME_HEADER, m.x[TP]);
         }
@@ -209,7 +210,7 @@ impl World<'_> {
         let frame = m.frame();
         let partial = specification.state == State::Partial;
         if partial {
-            self.drop_live_floats(m);
+            self.drop_live_floats(m, frame);
         }
         let callee = m.domain();
         if let Some(buffer) = take(specification) {

@@ -22,7 +22,7 @@ use crate::machine::{top, Machine};
 use crate::offence::Reason;
 use crate::record::{field, Record, RETURN_LITERAL};
 use crate::state::{csr, register, Event, FloatUnit, State, Test};
-use crate::term::{Term, FRAME, JUNK, LINK, THREAD, ZERO};
+use crate::term::{Term, FRAME, JUNK, LINK, SAVED, THREAD, ZERO};
 use core::mem::offset_of;
 
 pub(crate) use window::{is_sound, names_pages, Pages};
