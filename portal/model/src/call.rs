@@ -60,6 +60,17 @@ impl Machine {
         }
     }
 
+    /// The invoker finds its result and what is kept for it, and nothing of whoever ran last.
+    pub(crate) fn clear_for_invoker(&mut self) {
+        for number in 5..32 {
+            if !PARTIAL_REGISTERS.contains(&(number as u8)) && number != A0 {
+                self.x[number] = 0;
+            }
+        }
+        self.open_registers.clear();
+        self.temporaries = true;
+    }
+
     /// Loads them again.
     pub(crate) fn load_partial(&mut self, frame: u64) {
         for (index, number) in PARTIAL_REGISTERS.into_iter().enumerate() {
@@ -248,13 +259,7 @@ impl World<'_> {
         }
         m.pc = m.x[RA];
         if partial {
-            for number in (5..32)
-                .filter(|number| !PARTIAL_REGISTERS.contains(&(*number as u8)) && *number != A0)
-            {
-                m.x[number] = 0;
-            }
-            m.open_registers.clear();
-            m.temporaries = true;
+            m.clear_for_invoker();
         }
     }
 }

@@ -347,12 +347,7 @@ fn return_code(
     }
     a.csrw(csr::SEPC, RA);
     if partial {
-        for register in 5..32 {
-            let saved = object::PARTIAL_REGISTERS.contains(&(register as u8));
-            if !saved && register != A0.0 {
-                a.li(Register(register), 0);
-            }
-        }
+        clear_for_invoker(a);
     }
     leave(a);
     if new_stack {

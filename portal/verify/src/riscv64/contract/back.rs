@@ -77,11 +77,7 @@ pub(super) fn leave(mut exit: Exit<'_, '_>, specification: &Specification) -> Re
     exit.set(register::TP, tp);
     exit.sepc = pc;
     if partial {
-        for number in 5..32u8 {
-            if number != register::A0 && !PARTIAL_REGISTERS.contains(&number) {
-                exit.set(number, ZERO);
-            }
-        }
+        exit.clear_for_invoker();
     }
     exit.finish()
 }

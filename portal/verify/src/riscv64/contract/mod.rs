@@ -407,6 +407,15 @@ impl<'m, 'a> Exit<'m, 'a> {
         }
     }
 
+    /// The invoker gets its result and what is kept for it; every other register is zero.
+    fn clear_for_invoker(&mut self) {
+        for number in 5..32u8 {
+            if number != register::A0 && !object::PARTIAL_REGISTERS.contains(&number) {
+                self.set(number, ZERO);
+            }
+        }
+    }
+
     /// An error for the program, which has changed nothing.
     fn answer(mut self, error: Errno) -> Result<(), Reason> {
         self.to_user()?;
