@@ -1,6 +1,7 @@
-//! Frames on a thread's invocation stack: what a call, a trap or an entry into the scheduler leaves there.
+//! Frames: what a portal pushes on the invocation stack. [`crate::object`] re-exports all of it.
 //!
-//! Part of [`crate::object`], which re-exports all of it.
+//! A frame names its portal and says what it holds (design invariants I2 and I3), so that code from another version of the
+//! generator can complete it.
 
 /// Bytes of a [`FrameKind::Scheduler`] frame, and of what a call frame begins with: header, [`PARTIAL_REGISTERS`].
 pub const PARTIAL_FRAME: u64 = FRAME_HEADER + 8 * 14;

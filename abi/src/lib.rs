@@ -14,7 +14,7 @@ extern crate std;
 pub mod bundle;
 pub mod entry;
 pub mod errno;
-mod frame;
+pub mod frame;
 pub mod header;
 pub mod layout;
 pub mod loader;

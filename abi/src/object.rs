@@ -157,7 +157,7 @@ pub mod role {
     pub const DISPATCHER: u32 = 4;
     /// The idle component.
     pub const IDLE: u32 = 5;
-    /// Init: owns the system description and loads every other component.
+    /// Init: owns the system description and decides what runs.
     pub const INIT: u32 = 6;
     /// The loader: makes domains of images.
     pub const LOADER: u32 = 7;
@@ -330,7 +330,7 @@ pub struct Death {
     pub name: [u8; 32],
     /// Its domain.
     pub asid: u32,
-    /// [`DEATH_EXIT`], [`DEATH_FAULT`] or [`DEATH_KILLED`].
+    /// [`DEATH_EXIT`], [`DEATH_FAULT`], [`DEATH_KILLED`] or [`REFUSED_SPECIFICATION`].
     pub kind: u32,
     /// Exit status, for an exit.
     pub status: i64,
@@ -350,6 +350,8 @@ pub const DEATH_EXIT: u32 = 1;
 pub const DEATH_FAULT: u32 = 2;
 /// Another component ended it.
 pub const DEATH_KILLED: u32 = 3;
+/// No death: a specification of the component was refused; `address` and `pc` hold its first 16 characters.
+pub const REFUSED_SPECIFICATION: u32 = 4;
 
 /// One answer of the `info` portal: numbers whose meaning depends on the kind asked for ([`info`]).
 #[repr(C)]

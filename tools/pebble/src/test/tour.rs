@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 
-use self::document::{Block, Document};
+use self::document::{Block, Document, Step};
 use super::{tree, Outcome, Session};
 use crate::process;
 
@@ -60,15 +60,43 @@ fn one(session: &Session<'_>, file: &PathBuf) -> Result<()> {
         let here = format!("{}/", folder.path().display());
         std::fs::write(folder.path().join(name), text.replace(TEMPORARY, &here))?;
     }
+    let mut stale = Vec::new();
     for block in &document.blocks {
-        check(block, session.repository.root(), folder.path())
+        let outputs = typed(block, session.repository.root(), folder.path())
             .with_context(|| format!("{}:{}", file.display(), block.line))?;
+        stale.extend(outputs.into_iter().filter(|(step, output)| {
+            let varies = block.varies && step.command != STATUS;
+            !document::agrees(&step.output, output, varies)
+        }));
     }
-    Ok(())
+    if session.bless {
+        std::fs::write(
+            session.repository.path(file),
+            document::with_outputs(&text, &stale),
+        )?;
+        return Ok(());
+    }
+    let complaints = stale.iter().map(|(step, output)| {
+        format!(
+            "{}:{}: `{}` says\n{output}but the document shows\n{}\n",
+            file.display(),
+            step.line,
+            step.command,
+            step.output.join("\n")
+        )
+    });
+    let complaints: Vec<String> = complaints.collect();
+    match complaints.is_empty() {
+        true => Ok(()),
+        false => bail!(
+            "{}`./pebble test tour --bless` writes what comes out",
+            complaints.concat()
+        ),
+    }
 }
 
-/// Runs a block in one shell, as it is typed, and compares what each command says.
-fn check(block: &Block, checkout: &Path, folder: &Path) -> Result<()> {
+/// Runs a block in one shell, as it is typed; answers what each command says.
+fn typed<'a>(block: &'a Block, checkout: &Path, folder: &Path) -> Result<Vec<(&'a Step, String)>> {
     let temporary = format!("{}/", folder.display());
     let mut script = String::from("exec 2>&1\n");
     for step in &block.steps {
@@ -86,6 +114,7 @@ fn check(block: &Block, checkout: &Path, folder: &Path) -> Result<()> {
         .replace(&temporary, TEMPORARY)
         .replace(&format!("{}/", checkout.display()), CHECKOUT);
     let mut rest = text.as_str();
+    let mut outputs = Vec::new();
     for (index, step) in block.steps.iter().enumerate() {
         let Some((output, after)) = rest.split_once(MARK) else {
             bail!("the shell ended in `{}`:\n{rest}", step.command);
@@ -99,14 +128,7 @@ fn check(block: &Block, checkout: &Path, folder: &Path) -> Result<()> {
                 step.command
             );
         }
-        let varies = block.varies && step.command != STATUS;
-        if !document::agrees(&step.output, output, varies) {
-            bail!(
-                "`{}` says\n{output}but the document shows\n{}",
-                step.command,
-                step.output.join("\n")
-            );
-        }
+        outputs.push((step, output.to_string()));
     }
-    Ok(())
+    Ok(outputs)
 }

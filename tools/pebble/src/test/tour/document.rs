@@ -29,6 +29,8 @@ pub struct Block {
 /// One command.
 #[derive(Debug, Default, PartialEq)]
 pub struct Step {
+    /// Line where it is typed, from 1.
+    pub line: usize,
     /// As typed.
     pub command: String,
     /// What comes out.
@@ -64,9 +66,10 @@ impl Document {
 
 fn block(line: usize, varies: bool, body: &[&str]) -> Result<Block> {
     let mut steps: Vec<Step> = Vec::new();
-    for text in body {
+    for (index, text) in body.iter().enumerate() {
         match (text.strip_prefix("$ "), steps.last_mut()) {
             (Some(command), _) => steps.push(Step {
+                line: line + 1 + index,
                 command: command.into(),
                 output: Vec::new(),
             }),
@@ -82,6 +85,15 @@ fn block(line: usize, varies: bool, body: &[&str]) -> Result<Block> {
         varies,
         steps,
     })
+}
+
+/// The document with other outputs after the commands in these lines, given in order.
+pub fn with_outputs(text: &str, outputs: &[(&Step, String)]) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    for (step, output) in outputs.iter().rev() {
+        lines.splice(step.line..step.line + step.output.len(), output.lines());
+    }
+    lines.join("\n") + "\n"
 }
 
 /// The output is what the document shows.
@@ -140,6 +152,25 @@ mod tests {
         assert_eq!(block.steps[0].command, "one");
         assert_eq!(block.steps[0].output, ["out", ""]);
         assert_eq!(block.steps[1].command, "two");
+        Ok(())
+    }
+
+    #[test]
+    fn outputs_are_exchanged_in_place() -> Result<()> {
+        let text = "a\n```console\n$ one\nold\nold\n$ two\n```\nb\n```console\n$ three\nx\n```\n";
+        let document = Document::read(text)?;
+        let steps: Vec<&Step> = document.blocks.iter().flat_map(|b| &b.steps).collect();
+        assert_eq!(
+            with_outputs(
+                text,
+                &[
+                    (steps[0], "new\n".into()),
+                    (steps[1], "2\n".into()),
+                    (steps[2], String::new())
+                ]
+            ),
+            "a\n```console\n$ one\nnew\n$ two\n2\n```\nb\n```console\n$ three\n```\n"
+        );
         Ok(())
     }
 
