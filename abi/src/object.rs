@@ -351,7 +351,7 @@ pub struct Death {
     pub name: [u8; 32],
     /// Its domain.
     pub asid: u32,
-    /// [`DEATH_EXIT`], [`DEATH_FAULT`] or [`DEATH_KILLED`].
+    /// [`DEATH_EXIT`], [`DEATH_FAULT`], [`DEATH_KILLED`] or [`REFUSED_SPECIFICATION`].
     pub kind: u32,
     /// Exit status, for an exit.
     pub status: i64,
@@ -371,6 +371,8 @@ pub const DEATH_EXIT: u32 = 1;
 pub const DEATH_FAULT: u32 = 2;
 /// Another component ended it.
 pub const DEATH_KILLED: u32 = 3;
+/// No death: a specification of the component was refused; `address` and `pc` hold its first 16 characters.
+pub const REFUSED_SPECIFICATION: u32 = 4;
 
 /// One answer of the `info` portal: numbers whose meaning depends on the kind asked for ([`info`]).
 #[repr(C)]

@@ -20,6 +20,7 @@ use pebble_abi::log::message;
 use pebble_abi::object::{self, role, Death};
 use pebble_abi::slot::{self, init as own, NAMELEN};
 use pebble_interfaces::{console, name_server, power};
+use pebble_portal_spec::Specification;
 use pebble_server::{entries, invoke};
 
 use bundle::{boot_info, name_of, Bundle};
@@ -207,6 +208,9 @@ fn deaths(bundle: &Bundle) -> ! {
 fn mourn(bundle: &Bundle, death: &Death) {
     let name = core::str::from_utf8(name_of(&death.name)).unwrap_or("?");
     let asid = death.asid;
+    if death.kind == object::REFUSED_SPECIFICATION {
+        return explain_specification(name, asid, death);
+    }
     let status = match death.kind {
         object::DEATH_EXIT => {
             say(format_args!(
@@ -242,6 +246,20 @@ fn mourn(bundle: &Bundle, death: &Death) {
     }
     if flags & CRITICAL != 0 {
         end_without(name);
+    }
+}
+
+/// Says where a component's specification is wrong.
+fn explain_specification(name: &str, asid: u32, note: &Death) {
+    let mut text = [0; 16];
+    text[..8].copy_from_slice(&note.address.to_le_bytes());
+    text[8..].copy_from_slice(&note.pc.to_le_bytes());
+    let text = name_of(&text);
+    if let Err(refusal) = Specification::parse(text) {
+        say(format_args!(
+            "error: {name} (domain {asid}): specification \"{}\" is refused at {refusal}",
+            text.escape_ascii()
+        ));
     }
 }
 

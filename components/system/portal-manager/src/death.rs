@@ -60,6 +60,9 @@ fn end(asid: usize, reason: Reason) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Refused specifications of one domain that init tells of.
+const REFUSALS_REPORTED: u8 = 8;
+
 impl State {
     /// Turns `asid` into a place that can only be left. Nothing else runs meanwhile.
     fn bury(&mut self, asid: usize) {
@@ -253,6 +256,44 @@ impl State {
                 }
                 inside
             })
+    }
+
+    /// Notes a refused specification for init.
+    pub fn report_specification(&mut self, asid: usize, text: &[u8]) {
+        let Some(domain) = self.domains.get_mut(asid) else {
+            return;
+        };
+        domain.refusals = domain.refusals.saturating_add(1);
+        if domain.refusals > REFUSALS_REPORTED {
+            return;
+        }
+        let mut words = [0; 16];
+        let length = text.len().min(words.len());
+        words[..length].copy_from_slice(&text[..length]);
+        let [address, pc] = [0, 8].map(|start| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&words[start..start + 8]);
+            u64::from_le_bytes(word)
+        });
+        let note = Death {
+            name: domain.description.name,
+            asid: asid as u32,
+            kind: object::REFUSED_SPECIFICATION,
+            status: 0,
+            cause: 0,
+            address,
+            pc,
+            flags: 0,
+        };
+        // Deaths keep the room that they need.
+        if let Some(place) = self
+            .deaths
+            .iter_mut()
+            .take(16)
+            .find(|place| place.is_none())
+        {
+            *place = Some(note);
+        }
     }
 
     fn record_death(&mut self, asid: usize, reason: Reason) {

@@ -46,6 +46,8 @@ pub struct DomainState {
     pub description: DomainDescription,
     /// Threads whose home it is.
     pub threads: u32,
+    /// Specifications of the domain that were refused.
+    pub refusals: u8,
 }
 
 impl DomainState {
@@ -70,6 +72,7 @@ impl DomainState {
             reserved: 0,
         },
         threads: 0,
+        refusals: 0,
     };
 
     /// A domain that boot code made.
@@ -214,6 +217,7 @@ impl State {
             notify: 0,
             description,
             threads: 0,
+            refusals: 0,
         };
         if !shares {
             self.fill_table(table, parent == 0);

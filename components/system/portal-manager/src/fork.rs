@@ -5,7 +5,6 @@ use pebble_abi::errno::Errno;
 use pebble_abi::layout::PAGE;
 use pebble_abi::object::{self, role, Domain, Frame, FrameKind, FrameName, Thread};
 use pebble_abi::slot::{self, portal_manager as own, NAMELEN, NPORTALS};
-use pebble_portal_spec::Specification;
 use pebble_server::invoke;
 
 use crate::names::string;
@@ -72,7 +71,7 @@ pub fn create_child(
     entry: u64,
 ) -> Result<isize, Errno> {
     let (text, length) = string(text)?;
-    Specification::parse(&text[..length]).map_err(|_| Errno::Invalid)?;
+    crate::names::check_specification(parent, &text[..length])?;
     if !(FIRST_PORTAL..NPORTALS).contains(&slot) {
         return Err(Errno::Invalid);
     }

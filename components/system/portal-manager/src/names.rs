@@ -122,6 +122,16 @@ pub fn string(address: usize) -> Result<([u8; NAMELEN], usize), Errno> {
     }
 }
 
+/// Refuses what is no specification. Init tells where it is wrong, for the first few of a domain.
+pub fn check_specification(owner: usize, text: &[u8]) -> Result<(), Errno> {
+    if Specification::parse(text).is_ok() {
+        return Ok(());
+    }
+    STATE.with(|state| state.report_specification(owner, text));
+    crate::calls::death_post();
+    Err(Errno::Invalid)
+}
+
 /// `portal_register`: offers `entry` under `name`; answers 0.
 pub fn register(
     owner: usize,
@@ -133,7 +143,7 @@ pub fn register(
     let (name, name_length) = string(name)?;
     let (text, text_length) = string(text)?;
     let text = &text[..text_length];
-    Specification::parse(text).map_err(|_| Errno::Invalid)?;
+    check_specification(owner, text)?;
     let service = Service {
         owner: owner as u16,
         text: Text::new(text),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::process;
 use crate::report::Report;
 use crate::repository::Repository;
+use crate::setup;
 use crate::toolchain::Toolchain;
 
 /// Longest time for one build, a first one on a slow machine included.
@@ -107,8 +108,10 @@ pub fn build(
         } else {
             request.packages.join(", ")
         };
+        let advice = setup::network::advice(&done.stderr_text())
+            .map_or(String::new(), |advice| format!(": {advice}"));
         bail!(
-            "cannot build {what} for {} (cargo's messages are above)",
+            "cannot build {what} for {} (cargo's messages are above){advice}",
             request.target
         );
     }

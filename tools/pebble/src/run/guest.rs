@@ -13,7 +13,7 @@ use wait_timeout::ChildExt;
 
 use super::outcome::Session;
 use super::terminal::{RawTerminal, LEAVE};
-use super::{hang, qemu, Plan};
+use super::{debugger, hang, qemu, Plan};
 use crate::process;
 use crate::report::Report;
 
@@ -46,7 +46,7 @@ pub fn boot(report: &Report, plan: Plan) -> Result<u8> {
         eprintln!("pebble: {}", process::describe(&command));
     }
     if plan.machine.gdb {
-        debugger_hint(&plan);
+        debugger::prepare(&plan)?;
     }
     command
         .stdin(Stdio::piped())
@@ -212,18 +212,4 @@ fn watch(
             return Ok(Ended::TimedOut);
         }
     }
-}
-
-fn debugger_hint(plan: &Plan) {
-    let socket = plan.folder.path().join(qemu::DEBUGGER);
-    let mut line = format!("gdb-multiarch -ex 'target remote {}'", socket.display());
-    let image = plan
-        .program
-        .as_ref()
-        .and_then(|name| plan.symbols.image(name));
-    line += &format!(" -ex 'add-symbol-file {}'", plan.nucleus.display());
-    if let Some(image) = image {
-        line += &format!(" -ex 'add-symbol-file {}'", image.display());
-    }
-    eprintln!("pebble: the machine waits; in another terminal: {line}");
 }

@@ -1,5 +1,6 @@
 //! `pebble run`: build, boot, run one program (or the shell), and pass on what it says and how it ends.
 
+mod debugger;
 mod fault;
 mod guest;
 mod hang;

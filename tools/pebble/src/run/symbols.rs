@@ -48,6 +48,12 @@ impl Symbols {
         self.components.get(component).map(PathBuf::as_path)
     }
 
+    /// All images by component name.
+    pub fn images(&self) -> impl Iterator<Item = (&str, &Path)> {
+        let images = self.components.iter();
+        images.map(|(name, image)| (name.as_str(), image.as_path()))
+    }
+
     /// The place of an address in a component, or in the nucleus for a privileged address.
     pub fn place(&self, component: &str, address: u64) -> Place {
         let file = if address >= layout::PHYSMAP {

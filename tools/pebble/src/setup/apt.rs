@@ -109,7 +109,7 @@ fn explain(said: &str) -> String {
     } else if !dropped.is_empty() {
         format!(
             "The network or the mirror dropped {}: the same command again goes on where it stopped.",
-            dropped.join(", ")
+            few(&dropped)
         )
     } else if locked {
         "Another package manager is at work: wait until it has ended.".into()
@@ -118,9 +118,28 @@ fn explain(said: &str) -> String {
     }
 }
 
+/// The first names; without a network there may be a hundred.
+fn few(names: &[&str]) -> String {
+    const MOST: usize = 4;
+    let shown = names[..names.len().min(MOST)].join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::explain;
+    use super::{explain, few};
+
+    #[test]
+    fn of_many_names_a_few_are_told() {
+        assert_eq!(few(&["a", "b"]), "a, b");
+        assert_eq!(
+            few(&["a", "b", "c", "d", "e", "f"]),
+            "a, b, c, d and 2 more"
+        );
+    }
 
     #[test]
     fn a_package_that_is_in_no_list_is_named() {

@@ -3,6 +3,7 @@
 //! Probing is looking for files, so a second run costs nothing; installing says first what and why.
 
 mod apt;
+pub mod network;
 mod requirement;
 mod rust;
 
@@ -53,6 +54,7 @@ impl Needs {
                 Purpose::C,
                 Purpose::Cpp,
                 Purpose::Lint,
+                Purpose::Debug,
             ],
         }
     }

@@ -68,7 +68,7 @@ fn a_second_file_adds_components_and_rights() {
     };
     assert_eq!(system.program.priority, 7);
     assert_eq!(system.program.open, ["/a/*", "/a/b"]);
-    assert_eq!(system.components.len(), 7);
+    assert_eq!(system.components.len(), 8);
     for (more, place) in [
         (
             "\n[[component]]\nname = \"vm\"\npath = \"x\"\n",
@@ -91,7 +91,7 @@ fn mistakes_name_file_line_and_column() {
     let text = complaint("[[component]]\nname = \"a\"\npath = \"a\"\npriority = 64\n");
     assert_eq!(
         text,
-        "small.toml:30:12: priority 64 does not exist\n  try: 1 (lowest) to 62 (highest); 0 belongs to the idle component"
+        "small.toml:34:12: priority 64 does not exist\n  try: 1 (lowest) to 62 (highest); 0 belongs to the idle component"
     );
 }
 
@@ -121,7 +121,7 @@ fn each_rule_has_its_message() {
         (format!("{component}period = 100\nbudget = 96"), "96.0 % of the processor"),
         ("[[component]]\nname = \"a b\"\npath = \"a\"".to_string(), "`a b` is not a component's name"),
         (format!("{component}role = \"name-server\"\nstart = false"), "has a role but start = false"),
-        ("[[component]]\nname = \"a".to_string(), "small.toml:28:"),
+        ("[[component]]\nname = \"a".to_string(), "small.toml:32:"),
     ] {
         let text = complaint(&more);
         assert!(text.contains(message), "{more}\n{text}");
