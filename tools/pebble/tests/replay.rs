@@ -256,7 +256,7 @@ fn at_a_terminal_all_keys_go_to_the_guest_but_one() -> Answer<()> {
     let run = checkout.command(script, &[])?;
     // `script` lends the command a terminal.
     let mut command = Command::new("script");
-    let line = format!("{} run", env!("CARGO_BIN_EXE_pebble"));
+    let line = format!("'{}' run", env!("CARGO_BIN_EXE_pebble"));
     command
         .args(["-qec", &line, "/dev/null"])
         .current_dir(checkout.root());
