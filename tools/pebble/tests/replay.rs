@@ -51,6 +51,7 @@ impl Checkout {
             "interrupt-dispatcher",
             "idle",
             "init",
+            "loader",
         ] {
             system += &format!(
                 "[[component]]\nname = \"{role}\"\npath = \"program\"\nrole = \"{role}\"\n"
@@ -232,6 +233,10 @@ fn no_machine_is_left_behind_when_the_command_is_killed() -> Answer<()> {
     let number = loop {
         match std::fs::read_to_string(&file) {
             Ok(text) if text.ends_with('\n') => break text.trim().to_string(),
+            // A command that ends by itself never starts its machine: say why, and do not wait for ever.
+            _ if child.try_wait()?.is_some() => {
+                return Err(text(&child.wait_with_output()?.stderr).into());
+            }
             _ => std::thread::sleep(Duration::from_millis(20)),
         }
     };
