@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use core::mem::offset_of;
 
 use crate::object::StartInfo;
-use crate::{errno, layout, object, slot};
+use crate::{errno, layout, object, slot, wiring};
 
 /// Writes `sdk/c/include/pebble/abi.h`.
 pub fn write_header(out: &mut dyn Write) -> fmt::Result {
@@ -72,6 +72,7 @@ pub fn write_reference(out: &mut dyn Write) -> fmt::Result {
     for (name, value) in ADDRESSES {
         writeln!(out, "| `{value:#x}` | `{name}` |")?;
     }
+    write_core_portals(out)?;
     writeln!(
         out,
         "\n## Errors\n\nReturned negated.\n\n| name | number | meaning |\n|---|---|---|"
@@ -108,3 +109,45 @@ const ADDRESSES: &[(&str, u64)] = &[
     ("STACK_BOTTOM", layout::STACK_BOTTOM),
     ("USER_LIMIT", layout::USER_LIMIT),
 ];
+
+/// Names of the core domains by role.
+const CORE_NAMES: [&str; 8] = [
+    "",
+    "virtual-memory",
+    "portal-manager",
+    "scheduler",
+    "interrupt-dispatcher",
+    "idle",
+    "init",
+    "loader",
+];
+
+/// What each core server may do, as boot code wires it.
+fn write_core_portals(out: &mut dyn Write) -> fmt::Result {
+    writeln!(
+        out,
+        "\n## Portals of core servers\n\nAll that is in their tables when the first thread runs, but for the traps, the way\nback, and the last words (slot {}).\n",
+        slot::PUTC
+    )?;
+    writeln!(out, "| client | slot | what |\n|---|---|---|")?;
+    for (role, name) in CORE_NAMES.iter().enumerate().skip(1) {
+        for &(_, slot, special) in wiring::SPECIAL.iter().filter(|wire| wire.0 == role as u32) {
+            writeln!(out, "| {name} | {slot} | {special:?} |")?;
+        }
+        for wire in wiring::CORE
+            .iter()
+            .filter(|wire| wire.client == role as u32)
+        {
+            let server = CORE_NAMES[wire.server as usize];
+            let (slot, entry, text) = (wire.slot, wire.entry, wire.specification);
+            writeln!(
+                out,
+                "| {name} | {slot} | {server}, entry {entry} (`{text}`) |"
+            )?;
+        }
+    }
+    for slot in wiring::INIT_STANDARD {
+        writeln!(out, "| init | {slot} | standard |")?;
+    }
+    Ok(())
+}

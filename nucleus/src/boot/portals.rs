@@ -3,7 +3,8 @@
 use core::slice;
 use pebble_abi::layout::{PAGE, PHYSMAP, PORTAL_CODE};
 use pebble_abi::object::{self, feature, role, BootInfo};
-use pebble_abi::{entry, semaphore, slot, wiring};
+use pebble_abi::wiring::{self, Special};
+use pebble_abi::{entry, semaphore, slot};
 use pebble_portal_codegen::{generate as generate_block, Kind, Name, System, Target};
 use pebble_portal_spec::Specification;
 use pebble_portal_verify::{Policy, Workspace};
@@ -166,72 +167,22 @@ pub(super) fn generate(
             index: index as u64,
         };
         put(&mut g, slot::PUTC, &Kind::PutByte);
-        match role {
-            role::SCHEDULER => {
-                put(&mut g, slot::scheduler::SWITCH, &Kind::Switch);
-                put(&mut g, slot::scheduler::SET_TIMER, &Kind::SetTimer);
-            }
-            role::DISPATCHER => {
-                put(
-                    &mut g,
-                    slot::dispatcher::TIMER,
-                    &tail(entry::scheduler::TIMER),
-                );
-                put(
-                    &mut g,
-                    slot::dispatcher::DEVICE,
-                    &tail(entry::scheduler::DEVICE),
-                );
-                put(
-                    &mut g,
-                    slot::dispatcher::SPURIOUS,
-                    &tail(entry::scheduler::SPURIOUS),
-                );
-            }
-            role::IDLE => put(
-                &mut g,
-                slot::idle::WAIT_FOR_INTERRUPT,
-                &Kind::WaitForInterrupt,
-            ),
-            role::VM => {
-                put(&mut g, slot::lock::P, &wait(semaphore::VM_LOCK));
-                put(&mut g, slot::lock::V, &post(semaphore::VM_LOCK));
-                put(&mut g, slot::vm::FLUSH_DOMAIN, &Kind::FlushDomain);
-                put(&mut g, slot::vm::FLUSH_PAGE, &Kind::FlushPage);
-            }
-            role::PORTAL_MANAGER => {
-                put(&mut g, slot::lock::P, &wait(semaphore::PORTAL_MANAGER_LOCK));
-                put(&mut g, slot::lock::V, &post(semaphore::PORTAL_MANAGER_LOCK));
-                put(
-                    &mut g,
-                    slot::portal_manager::DEATH_V,
-                    &post(semaphore::DEATH),
-                );
-                put(
-                    &mut g,
-                    slot::portal_manager::WARDEN_P,
-                    &wait(semaphore::WARDEN),
-                );
-                put(
-                    &mut g,
-                    slot::portal_manager::WARDEN_V,
-                    &post(semaphore::WARDEN),
-                );
-                put(
-                    &mut g,
-                    slot::portal_manager::FLUSH_INSTRUCTIONS,
-                    &Kind::FlushInstructions,
-                );
-                put(&mut g, slot::portal_manager::RESET, &Kind::Reset);
-                for entry in 0..=entry::scheduler::THREAD_FORCE {
-                    put(
-                        &mut g,
-                        slot::portal_manager::SCHEDULER + entry,
-                        &scheduler(entry),
-                    );
-                }
-            }
-            _ => {}
+        for &(_, slot, special) in wiring::SPECIAL.iter().filter(|special| special.0 == role) {
+            let kind = match special {
+                Special::PutByte => Kind::PutByte,
+                Special::Switch => Kind::Switch,
+                Special::SetTimer => Kind::SetTimer,
+                Special::WaitForInterrupt => Kind::WaitForInterrupt,
+                Special::FlushDomain => Kind::FlushDomain,
+                Special::FlushPage => Kind::FlushPage,
+                Special::FlushInstructions => Kind::FlushInstructions,
+                Special::Reset => Kind::Reset,
+                Special::Wait(index) => wait(index),
+                Special::Post(index) => post(index),
+                Special::Scheduler(entry) => scheduler(entry),
+                Special::Tail(entry) => tail(entry),
+            };
+            put(&mut g, slot, &kind);
         }
         for wire in wiring::CORE.iter().filter(|wire| wire.client == role) {
             let Ok(specification) = Specification::parse(wire.specification.as_bytes()) else {
@@ -249,13 +200,10 @@ pub(super) fn generate(
             );
         }
         if role == role::INIT {
-            put(
-                &mut g,
-                slot::init::SCHEDULER_START,
-                &scheduler(entry::scheduler::START),
-            );
-            put(&mut g, slot::init::DEATH_P, &wait(semaphore::DEATH));
-            for standard in entry::STANDARD {
+            let standards = entry::STANDARD
+                .iter()
+                .filter(|standard| wiring::INIT_STANDARD.contains(&standard.slot));
+            for standard in standards {
                 let kind = match standard.slot {
                     slot::GET_ASID => Kind::GetAsid,
                     slot::GET_THREAD => Kind::GetThread,
