@@ -18,6 +18,11 @@ impl<M: Memory> Server<M> {
         while let Some((address, slot)) = self.next_own(asid, region, from) {
             let entry = Entry(self.memory.take(slot));
             if entry.is_counted() {
+                if self.frames.holders(&self.memory, entry.physical()) == 1 {
+                    let first = self.first_of_family(asid);
+                    let family = &mut self.spaces[first];
+                    family.family_frames = family.family_frames.saturating_sub(1);
+                }
                 self.frames.release(&mut self.memory, entry.physical());
                 self.discharge(asid);
             }

@@ -136,10 +136,62 @@ impl<M: Memory> Server<M> {
     /// A frame for a domain that pays for it; zeroed.
     pub(crate) fn charged_frame(&mut self, asid: usize) -> Result<u64, Errno> {
         self.charge(asid)?;
-        self.zeroed_frame().ok_or_else(|| {
+        let first = self.first_of_family(asid);
+        let frame = match self.family_may_grow(first) {
+            true => self.zeroed_frame(),
+            false => None,
+        };
+        if frame.is_none() {
             self.discharge(asid);
-            Errno::NoMemory
-        })
+        } else {
+            self.spaces[first].family_frames += 1;
+        }
+        frame.ok_or(Errno::NoMemory)
+    }
+
+    /// The domain that a domain is a clone of, directly or through others, or itself.
+    pub(crate) fn first_of_family(&self, asid: usize) -> usize {
+        let mut at = asid;
+        // Bounded: a chain of parents is at most as long as there are domains.
+        for _ in 0..MAX_DOMAINS {
+            match self.spaces[at].parent {
+                0 => break,
+                parent => at = parent,
+            }
+        }
+        at
+    }
+
+    /// Whether a domain and its clones together may have one more frame: each page that they share counts once.
+    fn family_may_grow(&mut self, first: usize) -> bool {
+        if self.spaces[first].family_frames >= self.spaces[first].limit {
+            self.spaces[first].family_frames = self.count_family(first);
+        }
+        self.spaces[first].family_frames < self.spaces[first].limit
+    }
+
+    /// Frames of a family, counted one by one: a frame that several mappings hold is a part in each of them.
+    fn count_family(&self, first: usize) -> u64 {
+        const WHOLE: u64 = 1 << 16;
+        let mut parts = 0;
+        for asid in (1..MAX_DOMAINS).filter(|&asid| self.spaces[asid].root != 0) {
+            if self.first_of_family(asid) != first {
+                continue;
+            }
+            for index in 0..self.spaces[asid].region_count {
+                let region = self.region(asid, index);
+                let mut from = region.start;
+                while let Some((address, slot)) = self.next_own(asid, &region, from) {
+                    let entry = Entry(self.memory.read(slot));
+                    if entry.is_counted() {
+                        let holders = self.frames.holders(&self.memory, entry.physical());
+                        parts += WHOLE / holders.max(1);
+                    }
+                    from = address + PAGE;
+                }
+            }
+        }
+        parts / WHOLE
     }
 
     /// Pages that a domain has mapped, counted one by one: portal code moves given pages without asking.

@@ -16,6 +16,9 @@ pub struct Space {
     /// Pages that it has mapped, shared ones included. Too high after portals gave pages away, too low
     /// after it was given some: counted again when the limit is reached.
     pub used: u64,
+    /// Frames that it and its clones were given (kept for the first of a family). Too high after pages were given to
+    /// others: counted again when the limit is reached.
+    pub family_frames: u64,
     /// Pages of writable regions, used or not.
     pub committed: u64,
     /// Page tables, the root included.
@@ -42,6 +45,7 @@ impl Space {
         region_count: 0,
         limit: 0,
         used: 0,
+        family_frames: 0,
         committed: 0,
         tables: 0,
         heap: 0,
