@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::process;
 use crate::report::Report;
 use crate::repository::Repository;
-use crate::setup::{self, Source};
+use crate::setup::{self, Purpose, Source};
 use crate::toolchain::{find_program, pinned_channel, Toolchain};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -21,6 +21,8 @@ struct Finding {
     good: bool,
     found: String,
     mend: Option<String>,
+    /// Something that most people never use: its absence is no fault.
+    optional: bool,
 }
 
 impl Finding {
@@ -30,6 +32,7 @@ impl Finding {
             good: true,
             found: found.into(),
             mend: None,
+            optional: false,
         }
     }
     fn bad(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
@@ -38,6 +41,7 @@ impl Finding {
             good: false,
             found: found.into(),
             mend: Some(mend.into()),
+            optional: false,
         }
     }
 }
@@ -53,24 +57,33 @@ pub fn command(repository: &Repository, report: &Report) -> Result<u8> {
             findings.push(Finding::good(requirement.what, requirement.why));
             continue;
         }
-        if let Source::Package(package) = &requirement.source {
-            packages.push(*package);
-        }
-        findings.push(Finding::bad(
+        let mut finding = Finding::bad(
             requirement.what,
             format!("missing ({})", requirement.why),
             requirement.mend(),
-        ));
+        );
+        finding.optional = requirement.purpose == Purpose::Debug;
+        if let (Source::Package(package), false) = (&requirement.source, finding.optional) {
+            packages.push(*package);
+        }
+        findings.push(finding);
     }
     packages.dedup();
     findings.extend(qemu());
     findings.push(results(repository));
-    let bad = findings.iter().filter(|finding| !finding.good).count();
+    let bad = findings
+        .iter()
+        .filter(|finding| !finding.good && !finding.optional)
+        .count();
     if report.json() {
         println!("{}", serde_json::to_string_pretty(&findings)?);
     } else {
         for finding in &findings {
-            let mark = if finding.good { "ok  " } else { "BAD " };
+            let mark = match (finding.good, finding.optional) {
+                (true, _) => "ok  ",
+                (false, true) => "opt ",
+                (false, false) => "BAD ",
+            };
             println!("{mark} {}: {}", finding.what, finding.found);
             if let Some(mend) = &finding.mend {
                 println!("     mend: {mend}");
