@@ -1,7 +1,33 @@
-//! Frames: what a portal pushes on the invocation stack.
+//! Frames: what a portal pushes on the invocation stack. [`crate::object`] re-exports all of it.
 //!
 //! A frame names its portal and says what it holds (design invariants I2 and I3), so that code from another version of the
 //! generator can complete it.
+
+/// Bytes of a [`FrameKind::Scheduler`] frame, and of what a call frame begins with: header, [`PARTIAL_REGISTERS`].
+pub const PARTIAL_FRAME: u64 = FRAME_HEADER + 8 * 14;
+/// Bytes of the [`FrameKind::Partial`] frame of a `p` call, but for the words of letter `T`: a word behind the
+/// registers keeps the invoker's [`Thread::fp_live`](crate::object::Thread::fp_live).
+pub const CALL_FRAME: u64 = PARTIAL_FRAME + 8;
+/// Bytes of a [`FrameKind::Full`] frame.
+pub const FULL_FRAME: u64 = FRAME_HEADER + 8 * 30;
+/// Bytes of a [`FrameKind::Floating`] frame: header, then `f0`..`f31`, `fcsr`.
+pub const FLOATING_FRAME: u64 = FRAME_HEADER + 8 * 33;
+/// Registers of a full frame in order of their words after the header (`sp` and `pc` are in the header).
+pub const FULL_REGISTERS: [u8; 30] = [
+    1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
+    28, 29, 30, 31,
+];
+/// Registers of a partial frame in order of their words after the header.
+pub const PARTIAL_REGISTERS: [u8; 14] = [4, 3, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
+/// Offset of register `x` in a full frame.
+pub const fn full_offset(register: u8) -> u64 {
+    FRAME_HEADER
+        + 8 * (if register == 1 {
+            0
+        } else {
+            register as u64 - 2
+        })
+}
 
 /// A frame on the invocation stack. Words that a portal's state letter asks for follow the header.
 #[repr(C)]
@@ -11,13 +37,13 @@ pub struct Frame {
     pub portal: u64,
     /// Which portal, and what the frame holds: see [`FrameName`].
     pub name: u64,
-    /// [`crate::object::Domain`] of the invoker.
+    /// [`Domain`](crate::object::Domain) of the invoker.
     pub domain: u64,
     /// Where the invoker continues: its return address, or the interrupted instruction.
     pub pc: u64,
     /// The invoker's stack pointer.
     pub sp: u64,
-    /// The [`crate::object::Stack`] that the invoker ran on.
+    /// The [`Stack`](crate::object::Stack) that the invoker ran on.
     pub stack: u64,
 }
 
@@ -37,18 +63,19 @@ pub struct FrameName(pub u64);
 pub enum FrameKind {
     /// Header only (`m`).
     Minimal = 1,
-    /// [`crate::object::PARTIAL_REGISTERS`] (`p`); `tp` alone when the frame is one word longer than its header (`nm`).
+    /// [`PARTIAL_REGISTERS`], then the word that [`CALL_FRAME`] tells of (`p`); `tp` alone when the frame is one word
+    /// longer than its header (`nm`).
     Partial = 2,
     /// All registers (`f`), of a thread that an interrupt or exception stopped.
     Full = 3,
-    /// As `Partial`: a thread that entered the scheduler.
+    /// [`PARTIAL_REGISTERS`]: a thread that entered the scheduler.
     Scheduler = 4,
-    /// Floating-point registers of the invoker beneath.
+    /// Floating-point registers of the context beneath, while `fp_live` of the thread, or of a call above, names them.
     Floating = 5,
 }
 
 /// Layout version that this code writes.
-pub const FRAME_LAYOUT: u64 = 1;
+pub const FRAME_LAYOUT: u64 = 2;
 
 impl FrameName {
     /// Packs a name. Fields that do not fit are cut to their width.

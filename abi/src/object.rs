@@ -4,7 +4,7 @@
 //! Portal code uses the byte offsets of these `repr(C)` structures; only the portal manager sees the
 //! objects from user level (at [`crate::layout::OBJECTS`]), and only boot code made the first ones.
 
-pub use crate::frame::{Frame, FrameKind, FrameName, FRAME_HEADER, FRAME_LAYOUT};
+pub use crate::frame::*;
 
 /// Bytes of the object region: portal code, then the tables below, then a pool of pages.
 pub const REGION: u64 = 8 << 20;
@@ -34,29 +34,6 @@ pub const INVOCATION_RESERVE: u64 = 896;
 /// Room between [`Thread::invocation_limit`] and [`Thread::system_limit`], for the calls that servers make
 /// on behalf of a thread that faulted.
 pub const SYSTEM_RESERVE: u64 = 2560;
-/// Bytes of a [`FrameKind::Partial`] or [`FrameKind::Scheduler`] frame.
-pub const PARTIAL_FRAME: u64 = FRAME_HEADER + 8 * 14;
-/// Bytes of a [`FrameKind::Full`] frame.
-pub const FULL_FRAME: u64 = FRAME_HEADER + 8 * 30;
-/// Bytes of a [`FrameKind::Floating`] frame: `valid` in the header's `stack` word, then `f0`..`f31`, `fcsr`.
-pub const FLOATING_FRAME: u64 = FRAME_HEADER + 8 * 33;
-/// Registers of a full frame in order of their words after the header (`sp` and `pc` are in the header).
-pub const FULL_REGISTERS: [u8; 30] = [
-    1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
-    28, 29, 30, 31,
-];
-/// Registers of a partial frame in order of their words after the header.
-pub const PARTIAL_REGISTERS: [u8; 14] = [4, 3, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
-/// Offset of register `x` in a full frame.
-pub const fn full_offset(register: u8) -> u64 {
-    FRAME_HEADER
-        + 8 * (if register == 1 {
-            0
-        } else {
-            register as u64 - 2
-        })
-}
-
 /// State of a thread: it runs on a hart.
 pub const RUNNING: u64 = 0;
 /// State of a thread: everything about it is on its invocation stack (design invariant I4).
@@ -86,7 +63,9 @@ pub struct Thread {
     pub home: u32,
     /// [`RUNNING`] or [`PARKED`].
     pub state: u64,
-    /// Non-zero while the thread has floating-point registers of its own in the current domain.
+    /// Where the current context's floating-point registers are while they are not in the processor: 0, it has none;
+    /// the address of [`Thread::fp`], in the processor if [`Hart::fp_owner`] is this thread, there if not; the
+    /// address of the words of a [`FrameKind::Floating`] frame of this thread, saved in that frame.
     pub fp_live: u64,
     /// Per-hart block of the hart that ran the thread last.
     pub hart: u64,
@@ -96,7 +75,7 @@ pub struct Thread {
     pub float_scratch: [u64; 2],
     /// Spare word.
     pub reserved: u64,
-    /// `f0` to `f31` and `fcsr`, while another thread owns the registers.
+    /// `f0` to `f31` and `fcsr`, while `fp_live` names them and another thread, or none, owns the registers.
     pub fp: [u64; 33],
 }
 

@@ -2,7 +2,7 @@
    when a third thread has, then as users themselves. Virtual time: a cycle is an instruction. */
 #include "../support/check.h"
 
-enum { TURNS = 200, PLAIN, FLOATING };
+enum { TURNS = 200, TIMES = 3, PLAIN, FLOATING };
 
 static volatile int mode = PLAIN, stop;
 static volatile double partner_sum, own_sum;
@@ -52,26 +52,37 @@ static unsigned long turns(void)
 	return hrtime() - start;
 }
 
+/* The shortest of some times: an interrupt does not fall into each of them. */
+static unsigned long shortest(void)
+{
+	unsigned long least = turns();
+	for (int i = 1; i < TIMES; i++) {
+		unsigned long time = turns();
+		least = time < least ? time : least;
+	}
+	return least;
+}
+
 int main(void)
 {
 	ready = sem_create(0);
 	used = sem_create(0);
 	thread_create(partner, NULL);
 	sem_wait(ready);
-	unsigned long nobody = turns();
+	unsigned long nobody = shortest();
 	thread_create(user, NULL);
 	sem_wait(used);
-	unsigned long others = turns();
+	unsigned long others = shortest();
 	mode = FLOATING;
-	unsigned long both = turns();
+	unsigned long both = shortest();
 	stop = 1;
 	sem_wait(ready);
 	fprintf(stderr, "cycles in a turn of both: %lu, %lu with a user elsewhere, %lu as users\n", 2 * nobody / TURNS,
 		2 * others / TURNS, 2 * both / TURNS);
-	/* The time in between may contain one turn of the clock more or less: less than an instruction a turn. */
+	/* Less than an instruction a turn. */
 	CHECK(labs((long)(others - nobody)) < TURNS / 2);
 	/* As users they pay, so the measurement would have seen it: 33 words out and in again. */
 	CHECK(both > nobody + 50 * TURNS);
-	CHECK(own_sum == TURNS * 0.5 && partner_sum >= TURNS * 0.5);
+	CHECK(own_sum == TIMES * TURNS * 0.5 && partner_sum >= TIMES * TURNS * 0.5);
 	return checked(3);
 }

@@ -19,7 +19,7 @@ use crate::{Portal, World};
 /// Bytes of a call's frame before the words of the letter `T`.
 fn saved_bytes(specification: &Specification) -> u64 {
     match (specification.state, specification.stack) {
-        (State::Partial, _) => object::PARTIAL_FRAME,
+        (State::Partial, _) => object::CALL_FRAME,
         (State::Minimal, Stack::New) => FRAME_HEADER + 8,
         (State::Minimal, Stack::Shared) => FRAME_HEADER,
     }
@@ -58,6 +58,17 @@ impl Machine {
                 self.x[number as usize],
             );
         }
+    }
+
+    /// The invoker finds its result and what is kept for it, and nothing of whoever ran last.
+    pub(crate) fn clear_for_invoker(&mut self) {
+        for number in 5..32 {
+            if !PARTIAL_REGISTERS.contains(&(number as u8)) && number != A0 {
+                self.x[number] = 0;
+            }
+        }
+        self.open_registers.clear();
+        self.temporaries = true;
     }
 
     /// Loads them again.
@@ -143,6 +154,7 @@ impl World<'_> {
         }
         if partial {
             m.save_partial(frame);
+            self.new_float_user(m, frame);
         } else if specification.stack == Stack::New {
             m.set(frame + FRAME_HEADER, m.x[TP]);
         }
@@ -209,7 +221,7 @@ impl World<'_> {
         let frame = m.frame();
         let partial = specification.state == State::Partial;
         if partial {
-            self.drop_live_floats(m);
+            self.drop_live_floats(m, frame);
         }
         let callee = m.domain();
         if let Some(buffer) = take(specification) {
@@ -247,13 +259,7 @@ impl World<'_> {
         }
         m.pc = m.x[RA];
         if partial {
-            for number in (5..32)
-                .filter(|number| !PARTIAL_REGISTERS.contains(&(*number as u8)) && *number != A0)
-            {
-                m.x[number] = 0;
-            }
-            m.open_registers.clear();
-            m.temporaries = true;
+            m.clear_for_invoker();
         }
     }
 }

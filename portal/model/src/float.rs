@@ -1,8 +1,11 @@
-//! Floating-point registers: one set in the processor, one owner.
+//! Floating-point registers: one set in the processor, one owner; `fp_live` of a thread says where those of its current
+//! context are.
 
 use core::mem::offset_of;
 use pebble_abi::errno::Errno;
-use pebble_abi::object::{Frame, FrameKind, FrameName, Hart, Thread, FLOATING_FRAME, FRAME_HEADER};
+use pebble_abi::object::{
+    Frame, FrameKind, FrameName, Hart, Thread, FLOATING_FRAME, FRAME_HEADER, PARTIAL_FRAME,
+};
 
 use crate::machine::{field, Machine};
 use crate::World;
@@ -16,6 +19,16 @@ impl Machine {
     }
     fn live(&self) -> u64 {
         self.thread + field!(Thread.fp_live)
+    }
+    /// The words of the thread's record.
+    fn own_floats(&self) -> u64 {
+        self.thread + field!(Thread.fp)
+    }
+    fn copy_floats(&mut self, from: u64, to: u64) {
+        for word in 0..33 {
+            let value = self.get(from + 8 * word);
+            self.set(to + 8 * word, value);
+        }
     }
     /// The registers of the processor go to 33 words at `place`.
     fn save_floats(&mut self, place: u64) {
@@ -38,7 +51,8 @@ impl Machine {
 impl World<'_> {
     /// Letter `p`: the callee is a user of its own, the invoker's registers wait on the invocation stack.
     pub(crate) fn push_floats(&self, m: &mut Machine) {
-        if m.get(m.live()) == 0 {
+        // None, or in a frame already, which the calls above it leave alone.
+        if m.get(m.live()) != m.own_floats() {
             return;
         }
         if !m.top_is_floating() {
@@ -51,39 +65,46 @@ impl World<'_> {
             );
             m.set(frame + field!(Frame.pc), 0);
             m.set(frame + field!(Frame.sp), 0);
+            m.set(frame + field!(Frame.stack), 0);
         }
-        let frame = m.frame();
-        m.set(frame + field!(Frame.stack), 1);
-        m.set(m.live(), 0);
+        let words = m.frame() + FRAME_HEADER;
+        m.set(m.live(), words);
         m.forget(m.thread + field!(Thread.float_scratch) + 8);
         let owner = m.owner_place();
         if m.get(owner) == m.thread {
             m.set(owner, 0);
-            m.save_floats(frame + FRAME_HEADER);
+            m.save_floats(words);
             m.float_on = false;
         } else {
-            for word in 0..33 {
-                let value = m.get(m.thread + field!(Thread.fp) + 8 * word);
-                m.set(frame + FRAME_HEADER + 8 * word, value);
-            }
+            m.copy_floats(m.own_floats(), words);
         }
     }
 
-    /// The callee's registers are nobody's any more.
-    pub(crate) fn drop_live_floats(&self, m: &mut Machine) {
-        if m.get(m.live()) == 0 {
-            return;
-        }
+    /// The call with that frame is made: the frame knows where the invoker's registers are, the callee has none.
+    pub(crate) fn new_float_user(&self, m: &mut Machine, frame: u64) {
+        m.set(frame + PARTIAL_FRAME, m.get(m.live()));
         m.set(m.live(), 0);
-        let owner = m.owner_place();
-        if m.get(owner) == m.thread {
-            m.set(owner, 0);
-        }
-        m.float_on = false;
     }
 
-    /// The return goes past a floating-point frame.
+    /// The callee's registers are nobody's any more, the invoker's are where the call's frame says.
+    pub(crate) fn drop_live_floats(&self, m: &mut Machine, frame: u64) {
+        if m.get(m.live()) != 0 {
+            let owner = m.owner_place();
+            if m.get(owner) == m.thread {
+                m.set(owner, 0);
+            }
+            m.float_on = false;
+        }
+        m.set(m.live(), m.get(frame + PARTIAL_FRAME));
+    }
+
+    /// The return goes past a floating-point frame; registers that are there and nowhere else move to the record.
     pub(crate) fn drop_floats(&self, m: &mut Machine) {
+        let words = m.frame() + FRAME_HEADER;
+        if m.get(m.live()) == words {
+            m.copy_floats(words, m.own_floats());
+            m.set(m.live(), m.own_floats());
+        }
         m.set(
             m.thread + field!(Thread.invocation),
             m.frame() + FLOATING_FRAME,
@@ -108,17 +129,14 @@ impl World<'_> {
             m.save_floats(owner + field!(Thread.fp));
         }
         m.set(place, m.thread);
-        let frame = m.frame();
-        if m.get(m.live()) != 0 {
-            m.load_floats(m.thread + field!(Thread.fp));
-        } else if m.top_is_floating() && m.get(frame + field!(Frame.stack)) != 0 {
-            m.set(frame + field!(Frame.stack), 0);
-            m.load_floats(frame + FRAME_HEADER);
-        } else {
-            m.f = [0; 32];
-            m.fcsr = 0;
+        match m.get(m.live()) {
+            0 => {
+                m.f = [0; 32];
+                m.fcsr = 0;
+            }
+            words => m.load_floats(words),
         }
-        m.set(m.live(), 1);
+        m.set(m.live(), m.own_floats());
         m.float_on = true;
         // The instruction is made again, with every register as it was.
         m.x[5] = m.get(m.thread + field!(Thread.scratch));

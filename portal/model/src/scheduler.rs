@@ -100,6 +100,7 @@ impl World<'_> {
         m.load_partial(frame);
         m.set(m.thread + field!(Thread.invocation), frame + PARTIAL_FRAME);
         m.pc = m.x[RA];
+        m.clear_for_invoker();
     }
 
     /// A call has given a stack of `domain` back while threads wait for one.

@@ -25,10 +25,12 @@ pub const ZERO: Term = Term(1);
 pub const THREAD: Term = Term(2);
 /// The frame that a return code is entered with.
 pub const FRAME: Term = Term(3);
-/// The floating-point frame on top after the shared block that pushes it was called.
+/// The top of the invocation stack after the shared block that pushes floating-point registers was called.
 pub const PUSHED: Term = Term(4);
 /// Where a called block returns to.
 pub const LINK: Term = Term(5);
+/// The words of a floating-point frame that hold the invoker's registers after that block was called.
+pub const SAVED: Term = Term(6);
 
 /// What a term is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +51,7 @@ pub enum Node {
         offset: i32,
         width: Width,
     },
-    /// Memory now, when a store since entry may or may not have been to this place.
+    /// Memory after the one store since entry that may or may not have been to this place.
     Late { base: Term, offset: i32 },
     /// Sum of up to three terms (the rest is zero) and a number.
     Sum { parts: [Term; 3], number: i64 },
@@ -133,7 +135,7 @@ impl Terms {
     pub fn reset(&mut self) {
         self.used = 0;
         self.buckets = [0; BUCKETS];
-        for input in 0..6 {
+        for input in 0..7 {
             let node = if input == ZERO.0 {
                 Node::Number(0)
             } else {

@@ -202,27 +202,23 @@ impl State {
     }
 
     /// A thread of `child` that returns from the same call of `parent` as `thread`, with the answer 0. That call's frame
-    /// holds all registers that a C function keeps (specification letter `p`), and the one beneath it those of
-    /// floating point, if the caller had any.
+    /// holds all registers that a C function keeps (specification letter `p`), and names where those of floating point
+    /// are, if the caller had any.
     fn copy_thread(&mut self, parent: usize, child: usize, thread: usize) -> Result<usize, Errno> {
         let objects = self.objects();
         let invoker = objects.domain(parent);
         let mut found: Option<(u64, Frame)> = None;
-        let mut floats = None;
-        let mut before = 0;
         self.each_frame(objects.thread(thread), |place, frame| {
             let floating = FrameName(frame.name).kind() == FrameKind::Floating as u64;
             if found.is_none() && frame.domain == invoker && !floating {
                 found = Some((place, frame));
-                before = place + FrameName(frame.name).bytes();
-            } else if floating && place == before {
-                floats = Some(place + object::FRAME_HEADER);
             }
         });
         let (top, frame) = found.ok_or(Errno::Invalid)?;
-        if FrameName(frame.name).bytes() != object::PARTIAL_FRAME {
+        if FrameName(frame.name).bytes() != object::CALL_FRAME {
             return Err(Errno::Invalid);
         }
+        let floats: u64 = objects.read(top + object::PARTIAL_FRAME);
         let tp: u64 = objects.read(top + object::FRAME_HEADER);
         let start = crate::threads::Start {
             pc: frame.pc,
@@ -238,9 +234,9 @@ impl State {
             .inspect_err(|_| self.give_stack(stack))?;
         let record = objects.thread(number);
         let mut new: Thread = objects.read(record);
-        if let Some(floats) = floats {
+        if floats != 0 {
             new.fp = objects.read(floats);
-            new.fp_live = 1;
+            new.fp_live = record + core::mem::offset_of!(Thread, fp) as u64;
             objects.write(record, new);
         }
         for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {

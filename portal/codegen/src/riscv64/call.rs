@@ -13,6 +13,17 @@ const STACK_NEXT: i32 = offset_of!(object::Stack, next) as i32;
 const STACK_TOP: i32 = offset_of!(object::Stack, top) as i32;
 const STACK_TP: i32 = offset_of!(object::Stack, tp) as i32;
 const HEADER: i32 = object::FRAME_HEADER as i32;
+/// Where the frame of a `p` call keeps the invoker's `fp_live`.
+const SAVED_LIVE: i32 = object::PARTIAL_FRAME as i32;
+
+// What a portal uses beneath the limit: the letters `W` and `G` need two scratch words for each page.
+const _: () = assert!(
+    object::FLOATING_FRAME
+        + object::FULL_FRAME
+        + object::CALL_FRAME
+        + 16 * pebble_portal_spec::MAX_WINDOW_PAGES as u64
+        <= object::INVOCATION_RESERVE
+);
 
 /// Generates call and return for `specification`.
 pub(super) fn call(
@@ -27,7 +38,7 @@ pub(super) fn call(
     let partial = specification.state == State::Partial;
     let pages = specification.window_pages();
     let saved = match (partial, new_stack) {
-        (true, _) => object::PARTIAL_FRAME as i32,
+        (true, _) => object::CALL_FRAME as i32,
         (false, true) => HEADER + 8,
         (false, false) => HEADER,
     };
@@ -139,6 +150,10 @@ pub(super) fn call(
         for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
             a.sd(Register(*register as u32), HEADER + 8 * index as i32, T1);
         }
+        // The callee is a user of floating point of its own.
+        a.ld(T3, FLOAT_LIVE, TP);
+        a.sd(T3, SAVED_LIVE, T1);
+        a.sd(ZERO, FLOAT_LIVE, TP);
     }
     for (order, (index, _)) in takes(specification).enumerate() {
         a.sd(Register(A0.0 + index as u32), saved + 8 * order as i32, T1);
@@ -252,7 +267,8 @@ fn arguments(a: &mut Assembler<'_>, specification: &Specification, constant: u64
 }
 
 /// Letter `p`: if the invoker has floating-point registers, they go to the invocation stack first. The block
-/// answers with the new top in `t1`. This is no commit: the invoker finds its registers there whatever follows.
+/// answers with the top in `t1`, and `fp_live` names the words. This is no commit: the invoker finds its registers
+/// there whatever follows.
 fn push_live_floats(a: &mut Assembler<'_>, system: &System) {
     let mut none = Label::new();
     a.ld(T3, FLOAT_LIVE, TP);
@@ -290,7 +306,7 @@ fn return_code(
     let mut waiters = Label::new();
     a.mark_return();
     if partial {
-        float::drop_live(a);
+        float::drop_live(a, SAVED_LIVE);
     }
     for (order, (_, count)) in takes(specification).enumerate() {
         gift::take(a, saved + 8 * order as i32, FRAME_DOMAIN, count);
@@ -331,12 +347,7 @@ fn return_code(
     }
     a.csrw(csr::SEPC, RA);
     if partial {
-        for register in 5..32 {
-            let saved = object::PARTIAL_REGISTERS.contains(&(register as u8));
-            if !saved && register != A0.0 {
-                a.li(Register(register), 0);
-            }
-        }
+        clear_for_invoker(a);
     }
     leave(a);
     if new_stack {

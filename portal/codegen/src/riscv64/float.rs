@@ -1,9 +1,10 @@
 //! Floating-point registers: kept per thread, moved only when a second user appears.
 //!
 //! `sstatus.FS` is Off unless the running thread owns the registers, so the first use traps as an illegal
-//! instruction. A thread that never uses them pays two instructions at a thread switch and two per leg of a
-//! `p` portal. A `p` portal makes the callee a user of its own: live registers go to a frame on the
-//! invocation stack, and come back from there at the invoker's next use.
+//! instruction. A thread that never uses them pays two instructions at a thread switch, and five at the call and
+//! four at the return of a `p` portal. A `p` portal makes the callee a user of its own: live registers go to a
+//! frame on the invocation stack, which `Thread.fp_live` names from then on; the first use loads them from where
+//! that word says (docs/decisions/0014).
 
 use super::asm::{csr, registers::*, Assembler, Label};
 use super::*;
@@ -34,21 +35,21 @@ fn save(a: &mut Assembler<'_>, base: Register, offset: i32) {
     a.sd(T3, offset + 256, base);
 }
 
-fn load(a: &mut Assembler<'_>, base: Register, offset: i32) {
+fn load(a: &mut Assembler<'_>, words: Register) {
     for f in 0..32 {
-        a.fld(f, offset + 8 * f as i32, base);
+        a.fld(f, 8 * f as i32, words);
     }
-    a.ld(T3, offset + 256, base);
+    a.ld(T3, 256, words);
     a.csrw(csr::FCSR, T3);
 }
 
-/// A `p` portal returns: what the callee left in the registers is nobody's. Uses `t2`, `t3`.
-pub(super) fn drop_live(a: &mut Assembler<'_>) {
+/// A `p` portal returns, `t1` = its frame: what the callee left in the registers is nobody's, the invoker's are where
+/// the word at `saved` of the frame says. Uses `t2`, `t3`.
+pub(super) fn drop_live(a: &mut Assembler<'_>, saved: i32) {
     let mut none = Label::new();
     let mut not_owner = Label::new();
     a.ld(T3, FLOAT_LIVE, TP);
     a.beq(T3, ZERO, &mut none);
-    a.sd(ZERO, FLOAT_LIVE, TP);
     a.ld(T2, HART, TP);
     a.ld(T3, OWNER, T2);
     a.bne(T3, TP, &mut not_owner);
@@ -56,16 +57,25 @@ pub(super) fn drop_live(a: &mut Assembler<'_>) {
     a.bind(&not_owner);
     disable(a);
     a.bind(&none);
+    a.ld(T3, saved, T1);
+    a.sd(T3, FLOAT_LIVE, TP);
 }
 
-/// Shared block, called by `p` portals with the link in `t3`: pushes a floating-point frame beneath the call's
-/// frame. Its own return code drops the frame when the invoker itself returns.
+/// Shared block, called by `p` portals with the link in `t3` when `fp_live` is not 0: unless the registers are in a
+/// frame already, pushes a floating-point frame beneath the call's frame and makes `fp_live` name its words. Its own
+/// return code drops the frame when the invoker itself returns.
 /// A floating-point frame that is on top already is used again, so that a thread which calls in a loop does not
-/// fill its invocation stack. `t1` = top of the invocation stack, also on return; `t0`, `t5`, `t6` survive.
+/// fill its invocation stack: whoever named it before has the registers in the processor now, or in the record.
+/// `t1` = top of the invocation stack, also on return; `t0`, `t5`, `t6` survive.
 pub(super) fn push(a: &mut Assembler<'_>, name: Name) {
     let frame = object::FLOATING_FRAME as i32;
     let mut elsewhere = Label::new();
     let mut present = Label::new();
+    let mut safe = Label::new();
+    a.ld(T2, FLOAT_LIVE, TP);
+    a.sub(T2, T2, TP);
+    a.addi(T2, T2, -FLOATS);
+    a.bne(T2, ZERO, &mut safe);
     a.sd(T3, FLOAT_SCRATCH + 8, TP);
     a.ld(T2, FRAME_NAME, T1);
     a.srli(T2, T2, 8);
@@ -89,10 +99,10 @@ pub(super) fn push(a: &mut Assembler<'_>, name: Name) {
     a.sd(T3, FRAME_DOMAIN, T1);
     a.sd(ZERO, FRAME_PC, T1);
     a.sd(ZERO, FRAME_SP, T1);
+    a.sd(ZERO, FRAME_STACK, T1);
     a.bind(&present);
-    a.li(T3, 1);
-    a.sd(T3, FRAME_STACK, T1);
-    a.sd(ZERO, FLOAT_LIVE, TP);
+    a.addi(T3, T1, FRAME_FLOATS);
+    a.sd(T3, FLOAT_LIVE, TP);
     a.ld(T2, HART, TP);
     a.ld(T3, OWNER, T2);
     a.bne(T3, TP, &mut elsewhere);
@@ -109,9 +119,23 @@ pub(super) fn push(a: &mut Assembler<'_>, name: Name) {
         a.sd(T3, FRAME_FLOATS + 8 * word, T1);
     }
     finish_push(a);
+    a.bind(&safe);
+    a.jr(T3);
 
-    // The invoker itself returns with the frame still there: drop it and go on with the next one.
+    // The invoker itself returns with the frame still there: drop it and go on with the next one. Registers that are
+    // only there go to the record first: with `m` they are those of the context that goes on.
+    let mut stale = Label::new();
     a.mark_return();
+    a.ld(T2, FLOAT_LIVE, TP);
+    a.addi(T3, T1, FRAME_FLOATS);
+    a.bne(T2, T3, &mut stale);
+    for word in 0..33 {
+        a.ld(T3, FRAME_FLOATS + 8 * word, T1);
+        a.sd(T3, FLOATS + 8 * word, TP);
+    }
+    a.addi(T3, TP, FLOATS);
+    a.sd(T3, FLOAT_LIVE, TP);
+    a.bind(&stale);
     a.addi(T1, T1, frame);
     a.sd(T1, INVOCATION, TP);
     a.ld(T0, FRAME_PORTAL, T1);
@@ -131,9 +155,7 @@ pub(super) fn illegal(a: &mut Assembler<'_>, system: &System) {
     let mut really = Label::new();
     let mut misuse = Label::new();
     let mut nobody = Label::new();
-    let mut from_thread = Label::new();
-    let mut from_frame = Label::new();
-    let mut not_floating = Label::new();
+    let mut live = Label::new();
     a.csrr(T1, csr::SCAUSE);
     a.addi(T1, T1, -2);
     a.bne(T1, ZERO, &mut misuse);
@@ -148,35 +170,22 @@ pub(super) fn illegal(a: &mut Assembler<'_>, system: &System) {
     a.ld(T2, HART, TP);
     a.ld(T1, OWNER, T2);
     a.beq(T1, ZERO, &mut nobody);
-    // If the owner is this thread, its registers are written and read back: rare, and right.
+    // If the owner is this thread, its registers are written, and read back below: rare, and right.
     save(a, T1, FLOATS);
     a.bind(&nobody);
     a.sd(TP, OWNER, T2);
     a.ld(T1, FLOAT_LIVE, TP);
-    a.li(T3, 1);
+    a.addi(T3, TP, FLOATS);
     a.sd(T3, FLOAT_LIVE, TP);
-    a.bne(T1, ZERO, &mut from_thread);
-    // Registers that a `p` portal put on the invocation stack for this very domain?
-    a.ld(T1, INVOCATION, TP);
-    a.ld(T2, FRAME_NAME, T1);
-    a.srli(T2, T2, 8);
-    a.andi(T2, T2, 15);
-    a.addi(T2, T2, -(FrameKind::Floating as i32));
-    a.bne(T2, ZERO, &mut not_floating);
-    a.ld(T2, FRAME_STACK, T1);
-    a.bne(T2, ZERO, &mut from_frame);
-    a.bind(&not_floating);
+    a.bne(T1, ZERO, &mut live);
     for f in 0..32 {
         a.clear_float(f);
     }
     a.csrw(csr::FCSR, ZERO);
     retry(a);
-    a.bind(&from_frame);
-    a.sd(ZERO, FRAME_STACK, T1);
-    load(a, T1, FRAME_FLOATS);
-    retry(a);
-    a.bind(&from_thread);
-    load(a, TP, FLOATS);
+    // They are where `fp_live` said: in this thread's record, or in a frame.
+    a.bind(&live);
+    load(a, T1);
     retry(a);
     a.bind(&really);
     a.load_literal(T0, system.fault);

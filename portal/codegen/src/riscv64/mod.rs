@@ -16,7 +16,7 @@ mod window;
 
 use asm::{csr, registers::*, Assembler, Register};
 use core::mem::offset_of;
-use pebble_abi::object::{Domain, Frame, Thread};
+use pebble_abi::object::{Domain, Frame, Thread, PARTIAL_REGISTERS};
 
 use crate::{Error, Kind, Name, System};
 
@@ -117,6 +117,16 @@ pub(crate) fn enter_domain(a: &mut Assembler<'_>, domain: Register, system: &Sys
     a.csrw(csr::SATP, T3);
     if !system.asid {
         a.sfence(ZERO, ZERO);
+    }
+}
+
+/// The invoker gets its result in `a0`, what C keeps, and nothing else that was in the registers.
+pub(crate) fn clear_for_invoker(a: &mut Assembler<'_>) {
+    for register in 5..32 {
+        let kept = PARTIAL_REGISTERS.contains(&(register as u8));
+        if !kept && register != A0.0 {
+            a.li(Register(register), 0);
+        }
     }
 }
 

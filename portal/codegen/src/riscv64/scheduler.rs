@@ -73,6 +73,8 @@ fn resume(a: &mut Assembler<'_>, system: &System) {
     a.addi(T1, T1, object::PARTIAL_FRAME as i32);
     a.sd(T1, INVOCATION, TP);
     a.csrw(csr::SEPC, RA);
+    // The thread that left last, and the scheduler, had numbers of their own in the other registers.
+    clear_for_invoker(a);
     leave(a);
 }
 

@@ -212,7 +212,10 @@ pub fn machine(random: &mut Random, shared: &Shared, current: u64) -> Machine {
         random.below(256) | (current + 1) << 32,
     );
     m.set(THREAD + field!(Thread.state), object::RUNNING);
-    m.set(THREAD + field!(Thread.fp_live), random.below(2));
+    let own = THREAD + field!(Thread.fp);
+    let frames = [top, top + 1024].map(|frame| frame + object::FRAME_HEADER);
+    let live = random.pick(&[0, 0, own, own, frames[0], frames[1]]);
+    m.set(THREAD + field!(Thread.fp_live), live);
     m.set(THREAD + field!(Thread.hart), HART);
     m.set(
         HART + field!(Hart.fp_owner),
@@ -222,7 +225,6 @@ pub fn machine(random: &mut Random, shared: &Shared, current: u64) -> Machine {
     let kind = random.pick(&[FrameKind::Floating, FrameKind::Partial, FrameKind::Minimal]);
     let name = FrameName::new(0, 0, 0, kind, object::FRAME_HEADER);
     m.set(top + field!(Frame.name), name.0);
-    m.set(top + field!(Frame.stack), random.below(2));
     m
 }
 
@@ -270,7 +272,7 @@ pub fn returning(m: &mut Machine, random: &mut Random, entry: u64, specification
         .iter()
         .any(|argument| matches!(argument, Argument::Take(_)));
     let saved = match (specification.state, specification.stack) {
-        (State::Partial, _) => object::PARTIAL_FRAME,
+        (State::Partial, _) => object::CALL_FRAME,
         (State::Minimal, StackLetter::New) => object::FRAME_HEADER + 8,
         (State::Minimal, StackLetter::Shared) => object::FRAME_HEADER,
     };
@@ -319,7 +321,10 @@ pub fn returning_to(
         _ => frame(m, random, entry, FrameKind::Full, object::FULL_FRAME),
     };
     if let Some(push) = float {
-        frame(m, random, push, FrameKind::Floating, object::FLOATING_FRAME);
+        let top = frame(m, random, push, FrameKind::Floating, object::FLOATING_FRAME);
+        if random.once_in(2) {
+            m.set(THREAD + field!(Thread.fp_live), top + object::FRAME_HEADER);
+        }
     }
 }
 

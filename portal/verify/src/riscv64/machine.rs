@@ -10,7 +10,7 @@ use crate::record::{field, loadable, storable, Record};
 use crate::state::{
     csr, register, Event, Fact, FloatUnit, Log, State, Test, FLOAT_STATUS, INTERRUPTS,
 };
-use crate::term::{Node, Term, Terms, FRAME, JUNK, PUSHED, THREAD, ZERO};
+use crate::term::{Node, Term, Terms, FRAME, JUNK, PUSHED, SAVED, THREAD, ZERO};
 use crate::Policy;
 use core::mem::offset_of;
 use pebble_abi::object::{Domain, Thread};
@@ -86,10 +86,7 @@ impl Machine<'_> {
             core::mem::swap(&mut left, &mut right);
         }
         self.log.note(Fact::new(test, left, right, truth))?;
-        if truth
-            && test == Test::Equal
-            && matches!(self.policy.kind, Kind::FloatPush | Kind::Illegal)
-        {
+        if truth && test == Test::Equal && matches!(self.policy.kind, Kind::FloatPush) {
             let difference = self.floating_difference();
             if left == difference && right == ZERO {
                 state.floating_checked = true;
@@ -148,6 +145,18 @@ impl Machine<'_> {
             if entry && record == Record::PageTable {
                 return Err(Reason::Alias);
             }
+            // Floating-point registers may be in a frame, or in a thread's record, word by word.
+            if record == Record::Floats {
+                let floats = field!(Thread.fp)..core::mem::size_of::<Thread>() as i32;
+                match other {
+                    Record::Frame => return Err(Reason::Alias),
+                    Record::Thread if floats.contains(&at) => {
+                        late |= (at - floats.start - offset).abs() < 8
+                    }
+                    _ => {}
+                }
+                continue;
+            }
             if other != record || (at - offset).abs() >= 8 {
                 continue;
             }
@@ -160,9 +169,8 @@ impl Machine<'_> {
             late = true;
         }
         if late {
-            // Another thread's floating-point registers may be this thread's own: the value is the current one.
-            let floats = field!(Thread.fp)..core::mem::size_of::<Thread>() as i32;
-            if record == Record::Thread && floats.contains(&offset) && width == Width::Double {
+            // The thread whose registers were saved may be this one: the value is the current one.
+            if record == Record::Floats {
                 return Ok(self.terms.term(Node::Late { base, offset }));
             }
             return Err(Reason::Alias);
@@ -170,7 +178,7 @@ impl Machine<'_> {
         if state.pushed && base == THREAD {
             match offset {
                 o if o == field!(Thread.invocation) => return Ok(PUSHED),
-                o if o == field!(Thread.fp_live) => return Ok(ZERO),
+                o if o == field!(Thread.fp_live) => return Ok(SAVED),
                 _ => {}
             }
         }

@@ -46,6 +46,8 @@ pub(crate) enum Record {
     WindowEntry,
     /// Entries for pages that are given to a domain.
     GiftEntry,
+    /// The words that `fp_live` of the thread names: f0 to f31, fcsr, in its record or in a frame.
+    Floats,
 }
 
 impl Machine<'_> {
@@ -139,6 +141,7 @@ impl Machine<'_> {
                 o if o == field!(Thread.domain) => Some(Record::Domain),
                 o if o == field!(Thread.stack) => Some(Record::Stack),
                 o if o == field!(Thread.hart) => Some(Record::Hart),
+                o if o == field!(Thread.fp_live) && present(self) => Some(Record::Floats),
                 _ => None,
             },
             Record::Frame => {
@@ -274,6 +277,7 @@ pub(crate) fn loadable(state: &State, record: Record, base: Term, offset: i32, b
         Record::Counter => (0, 4),
         Record::Threads | Record::PageTable => (0, 8),
         Record::WindowEntry | Record::GiftEntry => (0, 0),
+        Record::Floats => (0, (object::FLOATING_FRAME - object::FRAME_HEADER) as i32),
         // Beneath a frame there is another one, if only the sentinel, which is a header long.
         Record::Frame => {
             let known = base == FRAME || state.floating_checked;
@@ -303,6 +307,6 @@ pub(crate) fn storable(state: &State, record: Record, base: Term, offset: i32, b
         | Record::Counter
         | Record::PageTable
         | Record::Frame => loadable(state, record, base, offset, bytes),
-        Record::Table | Record::Block | Record::Threads => false,
+        Record::Table | Record::Block | Record::Threads | Record::Floats => false,
     }
 }

@@ -1,7 +1,8 @@
 //! The return of an ordinary portal: the invoker gets back what the frame holds, and the callee keeps nothing.
 
 use pebble_abi::object::{
-    Domain, Frame, Hart, Stack as StackRecord, Thread, FRAME_HEADER, PARTIAL_REGISTERS,
+    Domain, Frame, Hart, Stack as StackRecord, Thread, FRAME_HEADER, PARTIAL_FRAME,
+    PARTIAL_REGISTERS,
 };
 use pebble_portal_spec::{Specification, Stack, State as Kept};
 
@@ -76,25 +77,22 @@ pub(super) fn leave(mut exit: Exit<'_, '_>, specification: &Specification) -> Re
     exit.set(register::TP, tp);
     exit.sepc = pc;
     if partial {
-        for number in 5..32u8 {
-            if number != register::A0 && !PARTIAL_REGISTERS.contains(&number) {
-                exit.set(number, ZERO);
-            }
-        }
+        exit.clear_for_invoker();
     }
     exit.finish()
 }
 
-/// Floating-point registers that the callee used are nobody's.
+/// Floating-point registers that the callee used are nobody's; the invoker's are where the frame says.
 fn drop_live(exit: &mut Exit<'_, '_>) -> Result<(), Reason> {
     let live = exit.load(THREAD, field!(Thread.fp_live));
+    let saved = exit.load(FRAME, PARTIAL_FRAME as i32);
+    exit.memory(
+        THREAD,
+        field!(Thread.fp_live),
+        saved,
+        "live floating-point registers",
+    )?;
     if exit.machine.is_not_zero(live) {
-        exit.memory(
-            THREAD,
-            field!(Thread.fp_live),
-            ZERO,
-            "live floating-point registers",
-        )?;
         let hart = exit.load(THREAD, field!(Thread.hart));
         let owner = exit.load(hart, field!(Hart.fp_owner));
         let owned = exit.machine.holds(Test::Equal, owner, THREAD, true);

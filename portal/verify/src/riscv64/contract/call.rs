@@ -3,7 +3,8 @@
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{GATE, GATE_RETURN};
 use pebble_abi::object::{
-    Domain, Frame, FrameKind, Stack as StackRecord, Thread, FRAME_HEADER, PARTIAL_REGISTERS,
+    Domain, Frame, FrameKind, Stack as StackRecord, Thread, FRAME_HEADER, PARTIAL_FRAME,
+    PARTIAL_REGISTERS,
 };
 use pebble_portal_spec::portal::Target;
 use pebble_portal_spec::{Argument, Specification, Stack, State as Kept};
@@ -92,8 +93,7 @@ fn commit(
     exit.to_user()?;
     depth(&mut exit)?;
     if partial {
-        let live = exit.load(THREAD, field!(Thread.fp_live));
-        exit.zero(live, !exit.state.pushed, "live floating-point registers")?;
+        new_float_user(&mut exit, bytes)?;
     }
 
     // The frame.
@@ -215,4 +215,24 @@ fn commit(
     exit.enter_domain(callee)?;
     exit.sepc = exit.number(target.entry);
     exit.finish()
+}
+
+/// The frame names where the invoker's floating-point registers are, if it has any; the callee has none.
+fn new_float_user(exit: &mut Exit<'_, '_>, bytes: i32) -> Result<(), Reason> {
+    let pushed = exit.state.pushed;
+    let live = exit.load(THREAD, field!(Thread.fp_live));
+    exit.zero(live, !pushed, "live floating-point registers")?;
+    exit.memory(
+        exit.top,
+        -bytes + PARTIAL_FRAME as i32,
+        if pushed { SAVED } else { live },
+        "the place of the invoker's floating-point registers",
+    )?;
+    exit.memory(
+        THREAD,
+        field!(Thread.fp_live),
+        ZERO,
+        "live floating-point registers",
+    )?;
+    Ok(())
 }

@@ -24,8 +24,17 @@ fn float(exit: &mut Exit<'_, '_>, word: i32) -> Term {
     }
 }
 
-/// Live registers of the thread go to the frame on top of its invocation stack, a new one if it has another kind.
+/// Registers of the thread that are not in a frame go to the one on top of its invocation stack, a new one if that has
+/// another kind.
 pub(super) fn push(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
+    let live = exit.load(THREAD, field!(Thread.fp_live));
+    let place = exit.machine.terms.subtract(live, THREAD);
+    let place = exit.machine.terms.add_number(place, -FLOATS as i64);
+    if exit.machine.is_not_zero(place) {
+        let top = exit.top;
+        return pushed(exit, top);
+    }
+    exit.zero(place, true, "the place of the floating-point registers")?;
     let difference = exit.machine.floating_difference();
     let present = exit.machine.is_zero(difference);
     exit.zero(difference, present, "the kind of the top frame")?;
@@ -44,18 +53,13 @@ pub(super) fn push(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
             ZERO,
             "the frame's stack pointer",
         )?;
+        exit.memory(top, frame + field!(Frame.stack), ZERO, "the frame's stack")?;
     }
-    let valid = exit.number(1);
-    exit.memory(
-        top,
-        frame + field!(Frame.stack),
-        valid,
-        "the frame's mark that it is valid",
-    )?;
+    let words = exit.machine.terms.add_number(top, (frame + HEADER) as i64);
     exit.memory(
         THREAD,
         field!(Thread.fp_live),
-        ZERO,
+        words,
         "live floating-point registers",
     )?;
     let hart = exit.load(THREAD, field!(Thread.hart));
@@ -91,8 +95,13 @@ pub(super) fn push(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     }
     exit.invocation(frame)?;
     exit.memory(THREAD, SCRATCH + 8, LINK, "the link")?;
-    let pushed = exit.machine.terms.add_number(top, frame as i64);
-    exit.set(register::T1, pushed);
+    let top = exit.machine.terms.add_number(top, frame as i64);
+    pushed(exit, top)
+}
+
+/// The block goes back to the call that it is part of, with the top of the invocation stack.
+fn pushed(mut exit: Exit<'_, '_>, top: Term) -> Result<(), Reason> {
+    exit.set(register::T1, top);
     for number in [register::T0, register::T5, register::T6] {
         let value = exit.input(number);
         exit.set(number, value);
@@ -103,8 +112,21 @@ pub(super) fn push(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     exit.finish()
 }
 
-/// The return goes past a floating-point frame to the one above.
+/// The return goes past a floating-point frame to the one above; registers that are only there go to the record.
 pub(super) fn drop_frame(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
+    let live = exit.load(THREAD, field!(Thread.fp_live));
+    let words = exit.machine.terms.add_number(FRAME, HEADER as i64);
+    let here = exit.machine.holds(Test::Equal, live, words, true);
+    let what = "the place of the floating-point registers";
+    exit.fact(Test::Equal, live, words, here, what)?;
+    if here {
+        for word in 0..WORDS {
+            let value = exit.load(FRAME, HEADER + 8 * word);
+            let register = "a floating-point register of the thread";
+            exit.memory(THREAD, FLOATS + 8 * word, value, register)?;
+        }
+        own(&mut exit)?;
+    }
     exit.invocation(BYTES)?;
     let portal = exit.load(FRAME, BYTES + field!(Frame.portal));
     let target = exit.load(portal, RETURN_LITERAL);
@@ -157,6 +179,15 @@ pub(super) fn illegal(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
                 "a floating-point register of its owner",
             )?;
         }
+        // Once each: what is loaded after them is what they left (`Node::Late`).
+        let floats = FLOATS..FLOATS + 8 * WORDS;
+        let events = exit.machine.log.events().iter();
+        let stores = events.filter(|event| {
+            matches!(event, Event::Store { record: Record::Thread, offset, .. } if floats.contains(offset))
+        });
+        if stores.count() != WORDS as usize {
+            return Err(Reason::ExtraStore);
+        }
     }
     exit.memory(
         hart,
@@ -164,13 +195,7 @@ pub(super) fn illegal(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
         THREAD,
         "the owner of the floating-point registers",
     )?;
-    let one = exit.number(1);
-    exit.memory(
-        THREAD,
-        field!(Thread.fp_live),
-        one,
-        "live floating-point registers",
-    )?;
+    own(&mut exit)?;
     take(&mut exit, owned)?;
 
     let saved = [
@@ -190,21 +215,26 @@ pub(super) fn illegal(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     exit.finish()
 }
 
-/// The thread's own registers are in the processor: from its record, from a frame, or zeros.
+/// The registers are in the processor or in the thread's record.
+fn own(exit: &mut Exit<'_, '_>) -> Result<(), Reason> {
+    let floats = exit.machine.terms.add_number(THREAD, FLOATS as i64);
+    let what = "live floating-point registers";
+    exit.memory(THREAD, field!(Thread.fp_live), floats, what)?;
+    Ok(())
+}
+
+/// The thread's own registers are in the processor: from where `fp_live` said, or zeros.
 fn take(exit: &mut Exit<'_, '_>, saved: bool) -> Result<(), Reason> {
     let live = exit.load(THREAD, field!(Thread.fp_live));
     let mut floats = [ZERO; 32];
     let mut fcsr = ZERO;
     if exit.machine.is_not_zero(live) {
         for word in 0..WORDS {
-            let offset = FLOATS + 8 * word;
+            let offset = 8 * word;
             // The owner may have been this thread: then these are the words just saved.
             let value = match saved {
-                true => exit.machine.terms.term(Node::Late {
-                    base: THREAD,
-                    offset,
-                }),
-                false => exit.load(THREAD, offset),
+                true => exit.machine.terms.term(Node::Late { base: live, offset }),
+                false => exit.load(live, offset),
             };
             match floats.get_mut(word as usize) {
                 Some(float) => *float = value,
@@ -213,26 +243,6 @@ fn take(exit: &mut Exit<'_, '_>, saved: bool) -> Result<(), Reason> {
         }
     } else {
         exit.zero(live, true, "live floating-point registers")?;
-        let difference = exit.machine.floating_difference();
-        let top = exit.top;
-        let valid = exit.load(top, field!(Frame.stack));
-        if exit.machine.is_zero(difference) && exit.machine.is_not_zero(valid) {
-            exit.memory(
-                top,
-                field!(Frame.stack),
-                ZERO,
-                "the frame's mark that it is valid",
-            )?;
-            for word in 0..WORDS {
-                let value = exit.load(top, HEADER + 8 * word);
-                match floats.get_mut(word as usize) {
-                    Some(float) => *float = value,
-                    None => fcsr = value,
-                }
-            }
-        } else if !exit.machine.is_not_zero(difference) {
-            exit.zero(valid, true, "the frame's mark that it is valid")?;
-        }
     }
     exit.floats = Some(floats);
     exit.fcsr = Some(fcsr);

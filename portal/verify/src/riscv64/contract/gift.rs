@@ -11,7 +11,7 @@ use super::*;
 /// Bytes of a call's frame before the words of the letter `T`.
 pub(super) fn saved_bytes(specification: &Specification) -> u64 {
     match (specification.state, specification.stack) {
-        (Kept::Partial, _) => object::PARTIAL_FRAME,
+        (Kept::Partial, _) => object::CALL_FRAME,
         (Kept::Minimal, Stack::New) => object::FRAME_HEADER + 8,
         (Kept::Minimal, Stack::Shared) => object::FRAME_HEADER,
     }

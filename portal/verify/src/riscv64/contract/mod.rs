@@ -22,7 +22,7 @@ use crate::machine::{top, Machine};
 use crate::offence::Reason;
 use crate::record::{field, Record, RETURN_LITERAL};
 use crate::state::{csr, register, Event, FloatUnit, State, Test};
-use crate::term::{Term, FRAME, JUNK, LINK, THREAD, ZERO};
+use crate::term::{Term, FRAME, JUNK, LINK, SAVED, THREAD, ZERO};
 use core::mem::offset_of;
 
 pub(crate) use window::{is_sound, names_pages, Pages};
@@ -404,6 +404,15 @@ impl<'m, 'a> Exit<'m, 'a> {
             Ok(())
         } else {
             Err(Reason::Exit)
+        }
+    }
+
+    /// The invoker gets its result and what is kept for it; every other register is zero.
+    fn clear_for_invoker(&mut self) {
+        for number in 5..32u8 {
+            if number != register::A0 && !object::PARTIAL_REGISTERS.contains(&number) {
+                self.set(number, ZERO);
+            }
         }
     }
 

@@ -155,6 +155,7 @@ pub(super) fn resume(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
         exit.set(number, value);
     }
     exit.invocation(PARTIAL_FRAME as i32)?;
+    exit.clear_for_invoker();
     exit.finish()
 }
 
