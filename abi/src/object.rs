@@ -348,6 +348,8 @@ pub struct Death {
 pub const DEATH_EXIT: u32 = 1;
 /// A fault that nothing answered.
 pub const DEATH_FAULT: u32 = 2;
+/// Added to the cause of a fault: the page would be the domain's, but memory has run out.
+pub const OUT_OF_MEMORY: u64 = 1 << 8;
 /// Another component ended it.
 pub const DEATH_KILLED: u32 = 3;
 /// No death: a specification of the component was refused; `address` and `pc` hold its first 16 characters.

@@ -19,6 +19,7 @@ enum {
 	DIE,          /* ends in the way a1 says; jumps to a2 */
 	PASS,         /* hands a1, a2 on to slot c */
 	OPEN,         /* opens the name in window a1 for itself; answers the slot */
+	LOOK,         /* what INFO says of the calling thread, asked for in here, to window a1 */
 	ENTRIES
 };
 

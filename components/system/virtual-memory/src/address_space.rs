@@ -16,30 +16,28 @@ const MOST_PAGES: u64 = 1 << 28;
 impl<M: Memory> Server<M> {
     /// Makes an address space; answers the physical address of its root.
     pub fn space_create(&mut self, asid: usize, limit: u64) -> Result<u64, Errno> {
-        self.create(asid, limit, None)
+        self.create(asid, limit, 0)
     }
 
-    /// Makes an address space, whose stack area is this one or the number's own.
-    pub(crate) fn create(
-        &mut self,
-        asid: usize,
-        limit: u64,
-        stack_area: Option<u64>,
-    ) -> Result<u64, Errno> {
+    /// Makes an address space, a clone of `parent` if that is not 0: its stack area is its parent's.
+    pub(crate) fn create(&mut self, asid: usize, limit: u64, parent: usize) -> Result<u64, Errno> {
         if asid == 0 || asid >= MAX_DOMAINS || limit > MOST_PAGES {
             return Err(Errno::Invalid);
         }
         if self.spaces[asid].root != 0 {
             return Err(Errno::Exists);
         }
-        let root = self.zeroed_frame().ok_or(Errno::NoMemory)?;
-        let Some(regions) = self.zeroed_frame() else {
+        let (floor, stack_area) = match parent {
+            0 => (0, STACKS + asid as u64 * STACK_AREA),
+            _ => (self.reserve(), self.spaces[parent].stack_area),
+        };
+        let root = self.zeroed_frame(floor).ok_or(Errno::NoMemory)?;
+        let Some(regions) = self.zeroed_frame(floor) else {
             self.frames.release_table(&mut self.memory, root);
             return Err(Errno::NoMemory);
         };
         let nucleus = self.spaces[role::VM as usize].root + PAGE / 2;
         self.memory.copy(nucleus, root + PAGE / 2, PAGE / 2);
-        let stack_area = stack_area.unwrap_or(STACKS + asid as u64 * STACK_AREA);
         self.created += 1;
         let generation = self.created;
         self.spaces[asid] = Space {
@@ -48,6 +46,8 @@ impl<M: Memory> Server<M> {
             limit,
             tables: 1,
             stack_area,
+            parent,
+            cloned: parent != 0,
             generation,
             ..Space::NONE
         };

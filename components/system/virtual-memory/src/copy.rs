@@ -17,10 +17,9 @@ impl<M: Memory> Server<M> {
         if space.core {
             return Err(Errno::PermissionDenied);
         }
-        let root = self.create(child, space.limit, Some(space.stack_area))?;
+        let root = self.create(child, space.limit, parent)?;
         self.spaces[child].heap = space.heap;
         self.spaces[child].heap_end = space.heap_end;
-        self.spaces[child].parent = parent;
         // Three passes: first nothing in the parent can be written to; then every window that still
         // can is known, because none can be opened any more; then the pages are shared or copied.
         for index in 0..space.region_count {

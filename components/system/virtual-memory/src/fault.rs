@@ -39,6 +39,8 @@ pub enum Outcome {
     Refuse(Errno),
     /// Nothing answers: the portal manager ends the domain.
     Report,
+    /// The same, because there is no memory for a page that would be the domain's.
+    OutOfMemory,
     /// Ask a pager, without the lock, and go on with [`Server::answered`].
     Ask(Question),
 }
@@ -140,6 +142,7 @@ impl Fault {
     fn unresolved(&self, error: Errno) -> Outcome {
         match self.cause {
             slot::WINDOW_FAULT => Outcome::Refuse(error),
+            _ if error == Errno::NoMemory => Outcome::OutOfMemory,
             _ => Outcome::Report,
         }
     }

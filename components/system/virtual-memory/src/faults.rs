@@ -1,7 +1,7 @@
 //! Portal entries that call others on the way, without the lock: faults, and opening a pager.
 
 use pebble_server::abi::errno::Errno;
-use pebble_server::abi::object::role;
+use pebble_server::abi::object::{role, OUT_OF_MEMORY};
 use pebble_server::abi::slot;
 use pebble_server::invoke;
 use virtual_memory::{Fault, Name, Outcome};
@@ -28,7 +28,11 @@ pub extern "C" fn fault(thread: u64, asid: usize, cause: usize, address: u64, pc
         match outcome {
             Ok(Outcome::Retry) => return 0,
             Ok(Outcome::Refuse(error)) | Err(error) => return error.negated(),
-            Ok(Outcome::Report) => {
+            Ok(told @ (Outcome::Report | Outcome::OutOfMemory)) => {
+                let cause = match told {
+                    Outcome::OutOfMemory => cause | OUT_OF_MEMORY as usize,
+                    _ => cause,
+                };
                 let (thread, address) = (fault.thread, address as usize);
                 invoke(slot::vm::FAULT_REPORT, thread, asid, cause, address, pc);
                 return Errno::Fault.negated();

@@ -139,7 +139,7 @@ impl<M: Memory> Server<M> {
         if self.frames.holders(&self.memory, shared) == 1 {
             self.memory.replace(slot, entry.0, entry.own().0);
         } else {
-            let frame = self.frame().ok_or(Errno::NoMemory)?;
+            let frame = self.frame(self.floor(asid)).ok_or(Errno::NoMemory)?;
             self.memory.copy(shared, frame, PAGE);
             self.memory
                 .write(slot, Entry::page(frame, region.protection).0);

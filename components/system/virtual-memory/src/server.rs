@@ -13,6 +13,13 @@ use crate::space::Space;
 
 /// Most pages that a domain made by boot code may map beyond what boot code gave it.
 const CORE_LIMIT: u64 = 4096;
+/// Most frames that only core and modest domains may have: when memory ends, who took much of it misses it, and not the
+/// driver that has to make its first page table then.
+const MOST_RESERVED: u64 = 256;
+/// The reserve is this part of a small machine's memory.
+const RESERVED_PART: u64 = 16;
+/// A component of the description with fewer pages than this is modest. Clones never are: there may be many.
+const MODEST: u64 = 128;
 
 /// Everything the VM server knows. One thread at a time: the caller holds the lock.
 pub struct Server<M> {
@@ -73,7 +80,7 @@ impl<M: Memory> Server<M> {
     /// Makes a domain of boot code's an address space of ours: heap, maps and stacks are added on demand,
     /// what boot code mapped stays.
     fn adopt(&mut self, asid: usize, root: u64, heap: u64) -> Result<(), Errno> {
-        let regions = self.zeroed_frame().ok_or(Errno::NoMemory)?;
+        let regions = self.zeroed_frame(0).ok_or(Errno::NoMemory)?;
         let stack_area = STACKS + asid as u64 * STACK_AREA;
         self.spaces[asid] = Space {
             root,
@@ -99,17 +106,35 @@ impl<M: Memory> Server<M> {
         }
     }
 
-    /// A frame of any content, if need be one that a window was seen to show before.
-    pub(crate) fn frame(&mut self) -> Option<u64> {
-        if self.frames.free_count() == 0 {
+    /// Frames that are left to core and modest domains.
+    pub fn reserve(&self) -> u64 {
+        (self.frames.all() / RESERVED_PART).min(MOST_RESERVED)
+    }
+
+    /// Frames that must stay free when this domain gets one.
+    pub(crate) fn floor(&self, asid: usize) -> u64 {
+        let space = &self.spaces[asid];
+        if space.core || !space.cloned && space.used < MODEST {
+            0
+        } else {
+            self.reserve()
+        }
+    }
+
+    /// A frame of any content, if need be one that a window was seen to show before; `floor` others stay free.
+    pub(crate) fn frame(&mut self, floor: u64) -> Option<u64> {
+        if self.frames.free_count() <= floor {
             self.settle();
+        }
+        if self.frames.free_count() <= floor {
+            return None;
         }
         self.frames.allocate(&mut self.memory)
     }
 
     /// A frame of zeros.
-    pub(crate) fn zeroed_frame(&mut self) -> Option<u64> {
-        let frame = self.frame()?;
+    pub(crate) fn zeroed_frame(&mut self, floor: u64) -> Option<u64> {
+        let frame = self.frame(floor)?;
         self.memory.zero_page(frame);
         Some(frame)
     }
@@ -135,10 +160,11 @@ impl<M: Memory> Server<M> {
 
     /// A frame for a domain that pays for it; zeroed.
     pub(crate) fn charged_frame(&mut self, asid: usize) -> Result<u64, Errno> {
+        let floor = self.floor(asid);
         self.charge(asid)?;
         let first = self.first_of_family(asid);
         let frame = match self.family_may_grow(first) {
-            true => self.zeroed_frame(),
+            true => self.zeroed_frame(floor),
             false => None,
         };
         if frame.is_none() {

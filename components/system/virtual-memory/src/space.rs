@@ -31,6 +31,8 @@ pub struct Space {
     pub stack_area: u64,
     /// The domain that this one is a clone of, 0 for none.
     pub parent: usize,
+    /// It is a clone, also after that domain's end.
+    pub cloned: bool,
     /// How many spaces were made before this one.
     pub generation: u64,
     /// Made by boot code: never destroyed.
@@ -52,6 +54,7 @@ impl Space {
         heap_end: 0,
         stack_area: 0,
         parent: 0,
+        cloned: false,
         generation: 0,
         core: false,
     };

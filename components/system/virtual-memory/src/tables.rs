@@ -51,7 +51,8 @@ impl<M: Memory> Server<M> {
         if self.spaces[asid].tables >= self.spaces[asid].table_limit() {
             return Err(Errno::NoMemory);
         }
-        let table = self.zeroed_frame().ok_or(Errno::NoMemory)?;
+        let floor = self.floor(asid);
+        let table = self.zeroed_frame(floor).ok_or(Errno::NoMemory)?;
         self.spaces[asid].tables += 1;
         self.memory.write(at, Entry::table(table).0);
         Ok(table)

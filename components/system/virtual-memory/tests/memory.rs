@@ -224,6 +224,53 @@ fn memory_that_has_run_out_is_an_error_and_comes_back() {
     world.end();
 }
 
+/// Who holds much, and every clone, gets none of the last frames; they are there for the first pages of others.
+#[test]
+fn the_last_frames_are_for_those_that_hold_little() {
+    let mut world = World::new(1600);
+    let reserve = world.server.reserve();
+    assert!((60..=100).contains(&reserve));
+    let (glutton, clone, driver) = (A, A + 1, A + 2);
+    world.component(driver, 10);
+    world.component(glutton, 5000);
+    let address = world.server.vm_map(glutton, glutton, 2000 * PAGE).unwrap();
+    let taken = (0..2000)
+        .take_while(|page| world.store(glutton, address + page * PAGE, 1))
+        .count() as u64;
+    assert!(taken > 1200 && taken + reserve < 1600, "{taken} pages");
+    assert_eq!(world.server.frames.free_count(), reserve);
+    // No clone can be made, and none that there is gets a page; the glutton stays without.
+    assert_eq!(
+        world.server.space_clone(glutton, clone),
+        Err(Errno::NoMemory)
+    );
+    assert_eq!(
+        world.server.space_clone(driver, clone),
+        Err(Errno::NoMemory)
+    );
+    let fault = world.fault(glutton, address + taken * PAGE, 15);
+    assert_eq!(fault, Outcome::OutOfMemory);
+    assert_eq!(world.server.frames.free_count(), reserve);
+    // The driver's first page and its tables, and a component that starts now.
+    let own = world.server.vm_map(driver, driver, 3 * PAGE).unwrap();
+    assert!((0..3).all(|page| world.store(driver, own + page * PAGE, 2)));
+    world.component(A + 3, 10);
+    assert!(world.server.frames.free_count() < reserve);
+    // With the glutton gone everybody has memory again, also a clone; whose parent's end does not make it modest.
+    world.destroy(glutton);
+    let root = world.server.space_clone(driver, clone).unwrap();
+    world.roots.insert(clone, root);
+    world.destroy(driver);
+    world.component(glutton, 5000);
+    let address = world.server.vm_map(glutton, glutton, 2000 * PAGE).unwrap();
+    let again = (0..2000).take_while(|page| world.store(glutton, address + page * PAGE, 1));
+    assert!(again.count() > 1200);
+    let heap = world.server.vm_map(clone, clone, PAGE).unwrap();
+    assert!(!world.store(clone, heap, 1), "a clone without a parent");
+    world.check();
+    world.end();
+}
+
 #[test]
 fn stacks_have_guards_and_windows_are_not_memory() {
     let mut world = World::new(200);

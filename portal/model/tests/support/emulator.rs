@@ -11,6 +11,7 @@ use pebble_portal_model::{Machine, Stamp};
 
 use super::arena::layout::*;
 use super::arena::{self, WORDS};
+use super::harness;
 
 const RAM_BYTES: u64 = 64 << 20;
 /// Cases in one run of the emulator.
@@ -47,35 +48,7 @@ impl Emulator {
         let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
         let directory = std::env::temp_dir().join(format!("pebble-portal-model-{number}-{thread}"));
         fs::create_dir_all(&directory).expect("a directory for temporary files");
-        let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("harness/riscv64");
-        let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
-        let status = Command::new(&compiler)
-            .current_dir(&source)
-            .args([
-                "--edition",
-                "2021",
-                "--target",
-                "riscv64imac-unknown-none-elf",
-                "-C",
-                "panic=abort",
-            ])
-            .args([
-                "-C",
-                "relocation-model=static",
-                "-C",
-                "opt-level=1",
-                "-C",
-                "link-arg=-Tlink.ld",
-                "harness.rs",
-                "-o",
-            ])
-            .arg(directory.join("harness.elf"))
-            .status()
-            .unwrap_or_else(|error| panic!("cannot run {compiler}: {error}"));
-        assert!(
-            status.success(),
-            "the harness does not build; is the target riscv64imac-unknown-none-elf installed?"
-        );
+        fs::copy(harness::build(&directory), directory.join("harness.elf")).expect("the harness");
         Emulator {
             directory,
             shared: shared.to_vec(),

@@ -4,6 +4,7 @@
 pub mod arena;
 pub mod comparison;
 pub mod emulator;
+mod harness;
 pub mod portals;
 pub mod random;
 pub mod scenario;

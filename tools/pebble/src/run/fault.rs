@@ -1,13 +1,14 @@
 //! One line about a fault: component, fault, address, source line.
 
 use pebble_abi::layout::{self, PAGE, STACK_BOTTOM, STACK_SLOT, WINDOW_PAGES};
+use pebble_abi::object::OUT_OF_MEMORY;
 
 use super::message::Fault;
 use super::symbols::Symbols;
 
 /// What the processor calls this.
 fn cause(fault: &Fault) -> String {
-    let what = match fault.cause {
+    let what = match fault.cause & !OUT_OF_MEMORY {
         0 => "jump to a misaligned address",
         1 => "jump to an address without memory",
         2 => {
@@ -30,7 +31,11 @@ fn cause(fault: &Fault) -> String {
         15 => "store to",
         number => return format!("processor exception {number} ({:#x})", fault.address),
     };
-    match remark(fault.address) {
+    let remark = match fault.cause & OUT_OF_MEMORY {
+        0 => remark(fault.address),
+        _ => Some("memory has run out"),
+    };
+    match remark {
         Some(remark) => format!("{what} {:#x} ({remark})", fault.address),
         None => format!("{what} {:#x}", fault.address),
     }
@@ -91,6 +96,8 @@ mod tests {
         assert!(line(2, 0).contains("illegal instruction, at"));
         assert!(line(13, layout::USER_LIMIT).contains("not a component's address"));
         assert!(line(12, 0xdead_0000).contains("jump to 0xdead0000"));
+        assert!(line(15 | OUT_OF_MEMORY, 0x1000_0000)
+            .contains("store to 0x10000000 (memory has run out), at"));
         assert!(line(99, 1).contains("processor exception 99"));
     }
 

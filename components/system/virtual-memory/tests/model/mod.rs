@@ -158,7 +158,9 @@ impl Model {
             .server
             .memory_info(asid)
             .expect("a living domain");
-        info & 0xffff_ffff >= info >> 32 || self.world.server.frames.free_count() < 3
+        // The last frames are not for a clone.
+        let server = &self.world.server;
+        info & 0xffff_ffff >= info >> 32 || server.frames.free_count() < 3 + server.reserve()
     }
 
     fn create(&mut self, asid: usize) {

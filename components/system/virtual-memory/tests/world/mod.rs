@@ -97,7 +97,7 @@ impl World {
         }
         match self.fault(asid, address, cause(access)) {
             Outcome::Retry => {}
-            Outcome::Report => return None,
+            Outcome::Report | Outcome::OutOfMemory => return None,
             outcome => panic!("{outcome:?} for a page fault"),
         }
         let entry = self.server.memory.translate(asid, root, address, access);

@@ -20,7 +20,9 @@ impl World {
             match self.fault(asid, address & !1 | writable as u64, 8) {
                 Outcome::Retry => entry = self.entry(asid, address),
                 Outcome::Refuse(_) | Outcome::Ask(_) => return false,
-                Outcome::Report => panic!("a window fault is never reported"),
+                Outcome::Report | Outcome::OutOfMemory => {
+                    panic!("a window fault is never reported")
+                }
             }
         }
         if !entry.is_valid() || (writable && !entry.is_writable()) {
