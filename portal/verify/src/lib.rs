@@ -24,7 +24,8 @@
 //! # What it assumes
 //! - The block is entered as trampoline, slot 0, the switch, or another verified block enter it, with interrupts
 //!   off and on one hart; the literals before the entry and the code do not change while it is installed.
-//! - Records are well formed: a thread's pointers lead to its table, its domain, its stack, its hart; page tables
+//! - Records are well formed: a thread's pointers lead to its table, its domain, its stack, its hart, `fp_live` (unless 0) to
+//!   33 words of its own record or of a floating-point frame of its own; page tables
 //!   have tables only above the last level; a free stack is nobody's current one. Those who write records (boot
 //!   code, the portal manager, verified blocks) keep this.
 //! - The invocation stack has `INVOCATION_RESERVE` bytes beneath `invocation_limit`, and each frame on it was

@@ -1,7 +1,6 @@
 //! `pebble run` from end to end, with a script in QEMU's place that replays what a system says.
 
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -69,8 +68,13 @@ impl Checkout {
     /// `pebble run ARGUMENTS` with this script as the machine.
     fn command(&self, script: &str, arguments: &[&str]) -> Answer<Command> {
         let machine = self.root().join(format!("machine-{}", script.len()));
-        std::fs::write(&machine, format!("#!/bin/sh\n{script}\n"))?;
-        std::fs::set_permissions(&machine, PermissionsExt::from_mode(0o755))?;
+        // Another process writes it: a file that this one has open could not be executed while a child of another
+        // test, between its fork and its exec, has it open too.
+        let text = machine.with_extension("sh");
+        std::fs::write(&text, format!("#!/bin/sh\n{script}\n"))?;
+        let mut install = Command::new("install");
+        install.args(["-m", "755"]).args([&text, &machine]);
+        assert!(install.status()?.success());
         let mut command = Command::new(env!("CARGO_BIN_EXE_pebble"));
         command
             .current_dir(self.root())
@@ -238,6 +242,9 @@ fn no_machine_is_left_behind_when_the_command_is_killed() -> Answer<()> {
                 return Err(text(&child.wait_with_output()?.stderr).into());
             }
             _ => std::thread::sleep(Duration::from_millis(20)),
+        }
+        if let Some(status) = child.try_wait()? {
+            return Err(format!("the command ended before it was killed: {status}").into());
         }
     };
     child.kill()?;
