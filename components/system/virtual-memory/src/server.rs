@@ -196,6 +196,12 @@ impl<M: Memory> Server<M> {
         self.spaces[first].family_frames < self.spaces[first].limit
     }
 
+    /// Whether a domain and its clones hold all the frames that they may.
+    pub fn is_family_full(&self, asid: usize) -> bool {
+        let first = self.first_of_family(asid);
+        self.count_family(first) >= self.spaces[first].limit
+    }
+
     /// Frames of a family, counted one by one: a frame that several mappings hold is a part in each of them.
     fn count_family(&self, first: usize) -> u64 {
         const WHOLE: u64 = 1 << 16;

@@ -5,6 +5,7 @@ mod world;
 
 use model::{Model, Operation};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn operation() -> impl Strategy<Value = Operation> {
     let domain = 0..6_usize;
@@ -47,8 +48,23 @@ fn run(free_pages: u64, limit: u64, operations: Vec<Operation>) {
     model.world.end();
 }
 
+/// The same histories in every run; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` choose others.
+fn configuration() -> ProptestConfig {
+    let mut chosen = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
+        chosen.rng_seed = RngSeed::Fixed(1999);
+    }
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        chosen.cases = 150;
+    }
+    chosen
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(configuration())]
 
     /// With memory enough for everybody.
     #[test]

@@ -160,7 +160,9 @@ impl Model {
             .expect("a living domain");
         // The last frames are not for a clone.
         let server = &self.world.server;
-        info & 0xffff_ffff >= info >> 32 || server.frames.free_count() < 3 + server.reserve()
+        info & 0xffff_ffff >= info >> 32
+            || server.is_family_full(asid)
+            || server.frames.free_count() < 3 + server.reserve()
     }
 
     fn create(&mut self, asid: usize) {
