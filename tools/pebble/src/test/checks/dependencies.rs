@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("interfaces", &["abi", "interfaces"]),
     ("sdk", &["abi", "interfaces", "sdk"]),
     ("sfi", &["abi", "portal"]),
-    ("store", &["abi"]),
+    ("store", &["abi", "store"]),
     (
         "components",
         &["abi", "portal", "interfaces", "sdk", "sfi", "store"],
@@ -32,7 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "bench",
         &["abi", "portal", "interfaces", "sdk", "sfi", "store"],
     ),
-    ("tools", &["abi", "portal", "tools"]),
+    ("tools", &["abi", "portal", "store", "tools"]),
 ];
 
 /// Every dependency by path is allowed.
