@@ -1,0 +1,175 @@
+//! What the store may come back with: the oracle.
+//!
+//! A cut may leave the last generation that the store has reported as committed, or a later one whose snapshot has been
+//! taken; of the pages journaled since that snapshot, the last content whose journaling was reported as done, or a later
+//! one. Nothing else, to the bit.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use pebble_store_object::ObjectId;
+
+use crate::object::{Object, World};
+
+/// The world as it was when a generation's snapshot was taken.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// The generation.
+    pub generation: u64,
+    /// The world.
+    pub world: World,
+    /// Journal requests that had been made before.
+    journaled: usize,
+}
+
+/// A page that was handed to the journal.
+#[derive(Clone, Debug)]
+struct Journaled {
+    id: ObjectId,
+    object: Object,
+    done: bool,
+}
+
+/// All that may be found after a cut at some moment. Shared by the cuts between which nothing has changed.
+#[derive(Debug)]
+pub struct Expectation {
+    /// Generations that may be found, oldest first, at least one.
+    pub snapshots: Vec<Expected>,
+}
+
+/// What belongs to a generation.
+#[derive(Debug)]
+pub struct Expected {
+    /// What was saved.
+    pub snapshot: Rc<Snapshot>,
+    /// For each page that was journaled since: what it may hold, oldest first.
+    pub journaled: BTreeMap<ObjectId, Vec<Object>>,
+}
+
+/// What has happened to the store so far.
+#[derive(Debug)]
+pub struct History {
+    /// The world as programs see it now.
+    pub world: World,
+    /// The last committed generation, and those after it.
+    snapshots: Vec<Rc<Snapshot>>,
+    journal: Vec<Journaled>,
+    expectation: Option<Rc<Expectation>>,
+}
+
+impl History {
+    /// The history of a store that has come up with this generation and world.
+    pub fn new(generation: u64, world: World) -> Self {
+        let snapshot = Snapshot {
+            generation,
+            world: world.clone(),
+            journaled: 0,
+        };
+        Self {
+            world,
+            snapshots: vec![Rc::new(snapshot)],
+            journal: Vec::new(),
+            expectation: None,
+        }
+    }
+
+    /// The history of a store that has come back with what was expected; `pages` is what journaled pages hold.
+    pub fn recovered(expected: &Expected, pages: Vec<(ObjectId, Object)>) -> Self {
+        let mut world = expected.snapshot.world.clone();
+        world.objects.extend(pages.iter().cloned());
+        let done = |(id, object)| Journaled {
+            id,
+            object,
+            done: true,
+        };
+        Self {
+            world,
+            snapshots: vec![Rc::new(Snapshot {
+                generation: expected.snapshot.generation,
+                world: expected.snapshot.world.clone(),
+                journaled: 0,
+            })],
+            // What was rolled forward is on the disk, and is there after the next cut too.
+            journal: pages.into_iter().map(done).collect(),
+            expectation: None,
+        }
+    }
+
+    /// The newest generation whose snapshot was taken.
+    pub fn newest(&self) -> u64 {
+        self.snapshots.last().map_or(0, |s| s.generation)
+    }
+
+    /// The newest generation that was reported as committed.
+    pub fn committed(&self) -> u64 {
+        self.snapshots.first().map_or(0, |s| s.generation)
+    }
+
+    /// The store has taken the snapshot of a generation.
+    pub fn demarcate(&mut self, generation: u64) {
+        self.expectation = None;
+        self.snapshots.push(Rc::new(Snapshot {
+            generation,
+            world: self.world.clone(),
+            journaled: self.journal.len(),
+        }));
+    }
+
+    /// The store has reported a generation as committed: nothing older may come back.
+    pub fn commit(&mut self, generation: u64) {
+        if generation > self.committed() {
+            self.expectation = None;
+            self.snapshots.retain(|s| s.generation >= generation);
+        }
+    }
+
+    /// A page as it is now has been handed to the journal.
+    pub fn journal(&mut self, id: ObjectId) {
+        if let Some(object) = self.world.objects.get(&id) {
+            self.expectation = None;
+            self.journal.push(Journaled {
+                id,
+                object: object.clone(),
+                done: false,
+            });
+        }
+    }
+
+    /// The store has reported every journal request so far as done.
+    pub fn journaled(&mut self) {
+        if self.journal.iter().any(|entry| !entry.done) {
+            self.expectation = None;
+            self.journal.iter_mut().for_each(|entry| entry.done = true);
+        }
+    }
+
+    /// What may be found after a cut now.
+    pub fn expectation(&mut self) -> Rc<Expectation> {
+        let (snapshots, journal) = (&self.snapshots, &self.journal);
+        let made = self.expectation.get_or_insert_with(|| {
+            let expected = |snapshot: &Rc<Snapshot>| Expected {
+                snapshot: snapshot.clone(),
+                journaled: journaled(&snapshot.world, &journal[snapshot.journaled..]),
+            };
+            Rc::new(Expectation {
+                snapshots: snapshots.iter().map(expected).collect(),
+            })
+        });
+        made.clone()
+    }
+}
+
+/// What each page may hold after these requests.
+fn journaled(world: &World, requests: &[Journaled]) -> BTreeMap<ObjectId, Vec<Object>> {
+    let mut pages: BTreeMap<ObjectId, Vec<Object>> = BTreeMap::new();
+    for request in requests {
+        let saved = world.objects.get(&request.id);
+        let page = pages.entry(request.id);
+        let page = page.or_insert_with(|| saved.into_iter().cloned().collect());
+        if request.done {
+            page.clear();
+        }
+        page.push(request.object.clone());
+    }
+    pages
+}

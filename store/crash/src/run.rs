@@ -1,0 +1,258 @@
+//! One run of a campaign: a chain of lives from one seed, and the states of their moments.
+
+use std::rc::Rc;
+
+use pebble_store_simulation::{Fates, Image, Random};
+
+use crate::examine;
+use crate::history::{Expectation, History};
+use crate::life::{Life, Moment};
+use crate::object::World;
+use crate::subject::Subject;
+use crate::tally::Tally;
+use crate::violation::{Place, Violation};
+use crate::workload::{Step, Weights};
+
+/// Which states of a moment are tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// Every subset of the writes, where there are at most this many; samples beyond.
+    Every(usize),
+    /// Samples of one moment in `one_in`, each with `more` random ones.
+    Samples {
+        /// Of so many moments one is looked at.
+        one_in: u64,
+        /// Random subsets.
+        more: usize,
+    },
+}
+
+/// What a run does.
+#[derive(Clone, Debug)]
+pub struct Plan<Shape> {
+    /// The campaign's name.
+    pub name: String,
+    /// The store.
+    pub shape: Shape,
+    /// Lives of a run at most, each after a cut of the one before.
+    pub lives: u64,
+    /// Steps of a life at most.
+    pub steps: u64,
+    /// Steps of a life that are given instead of random ones; the life then ends with everything done.
+    pub script: Option<Vec<Step>>,
+    /// What the steps are.
+    pub weights: Weights,
+    /// Which states are tried.
+    pub choice: Choice,
+}
+
+/// A run under way.
+struct Run<'plan, S: Subject> {
+    plan: &'plan Plan<S::Shape>,
+    random: Random,
+    tally: Tally,
+    place: Place,
+    /// Only this state is looked at.
+    only: Option<u64>,
+}
+
+/// Says which seed it was when the store panics.
+struct Told<'plan> {
+    campaign: &'plan str,
+    seed: u64,
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Self { campaign, seed } = self;
+            eprintln!(
+                "{campaign}: panic in the run of seed {seed}; again: STORE_CRASH={campaign}:{seed}"
+            );
+        }
+    }
+}
+
+/// Runs one seed. With `only`, of all states just that one is recovered from, and told about.
+pub fn run<S: Subject>(
+    plan: &Plan<S::Shape>,
+    seed: u64,
+    only: Option<u64>,
+) -> Result<Tally, Box<Violation>> {
+    let _told = Told {
+        campaign: &plan.name,
+        seed,
+    };
+    let mut run = Run::<S> {
+        plan,
+        random: Random::new(seed),
+        tally: Tally {
+            runs: 1,
+            ..Tally::default()
+        },
+        place: Place {
+            seed,
+            life: 0,
+            state: None,
+        },
+        only,
+    };
+    run.lives()?;
+    Ok(run.tally)
+}
+
+impl<S: Subject> Run<'_, S> {
+    fn lives(&mut self) -> Result<(), Box<Violation>> {
+        let (mut images, generation, world) = S::format(&self.plan.shape);
+        let mut expectation = History::new(generation, world).expectation();
+        let lives = 1 + self.random.below(self.plan.lives);
+        for life in 0..lives {
+            self.place.life = life;
+            let queue = self.random.pick(&[2, 4, 16, 64]);
+            let begun = Life::<S>::begin(
+                &self.plan.shape,
+                &images,
+                &expectation,
+                &mut self.random,
+                queue,
+            );
+            let mut current = begun.map_err(|why| self.running(why))?;
+            self.tally.lives += 1;
+            let early = current.moments();
+            self.tally.during_recovery += self.moments(&early)?;
+            let end = self.live(&mut current)?;
+            self.tally += current.coverage();
+            (images, expectation) = end;
+        }
+        Ok(())
+    }
+
+    /// Does the steps of a life; returns with what a cut at its end, or somewhat earlier, left.
+    fn live(
+        &mut self,
+        life: &mut Life<S>,
+    ) -> Result<(Vec<Image>, Rc<Expectation>), Box<Violation>> {
+        let steps = match &self.plan.script {
+            Some(script) => script.len() as u64 + 1,
+            None => 1 + self.random.below(self.plan.steps),
+        };
+        for number in 0..steps {
+            let step = match &self.plan.script {
+                Some(script) => script.get(number as usize).cloned().unwrap_or(Step::Settle),
+                None => self.step(&life.history().world),
+            };
+            let done = match &step {
+                Step::Act(action) => life.perform(action).map(|_| ()),
+                Step::Poll(times) => (0..*times).try_for_each(|_| life.poll()),
+                Step::Settle => life.settle(),
+            };
+            done.map_err(|why| self.running(format!("{step:.0?}: {why}")))?;
+            let moments = life.moments();
+            self.moments(&moments)?;
+            if number + 1 == steps {
+                let mut last = moments;
+                last.push(life.now());
+                return Ok(self.end(&last));
+            }
+        }
+        Ok(self.end(&[life.now()]))
+    }
+
+    fn step(&mut self, world: &World) -> Step {
+        self.plan.weights.step(world, &mut self.random)
+    }
+
+    /// A cut at one of these moments.
+    fn end(&mut self, moments: &[Moment]) -> (Vec<Image>, Rc<Expectation>) {
+        let at = self.random.below(moments.len() as u64) as usize;
+        let moment = &moments[at];
+        let fates = Fates::samples(&moment.cut, &mut self.random, 4);
+        let which = self.random.below(fates.len() as u64) as usize;
+        (moment.cut.images(&fates[which]), moment.expectation.clone())
+    }
+
+    /// Looks at the states of moments; returns how many.
+    fn moments(&mut self, moments: &[Moment]) -> Result<u64, Box<Violation>> {
+        let before = self.tally.states;
+        for moment in moments {
+            let cut = &moment.cut;
+            // A generator of its own, so that what a state is does not hang on which others were looked at.
+            let mut random = Random::new(self.random.word());
+            let states = match self.plan.choice {
+                Choice::Every(limit) if cut.volatile() <= limit => Fates::every(cut, &mut random),
+                Choice::Every(_) => Fates::samples(cut, &mut random, 20),
+                Choice::Samples { one_in, .. } if !random.once_in(one_in) => continue,
+                Choice::Samples { more, .. } => Fates::samples(cut, &mut random, more),
+            };
+            self.tally.moments += 1;
+            for fates in &states {
+                self.states(moment, fates, random.below(6))?;
+            }
+        }
+        Ok(self.tally.states - before)
+    }
+
+    /// One state, and in some cases the same with a disk less.
+    fn states(
+        &mut self,
+        moment: &Moment,
+        fates: &Fates,
+        chance: u64,
+    ) -> Result<(), Box<Violation>> {
+        let number = self.tally.states;
+        self.tally.states += 1;
+        self.tally.chained += u64::from(self.place.life > 0);
+        let lost = moment.cut.disks() > 1 && moment.redundant && chance < 2;
+        let lost = lost.then_some(chance as usize);
+        self.tally.one_disk += u64::from(lost.is_some());
+        if self.only.is_some_and(|only| only != number) {
+            return Ok(());
+        }
+        let images = moment.cut.images(fates);
+        let found = examine::state::<S>(&self.plan.shape, &images, lost, &moment.expectation);
+        if self.only.is_some() {
+            let result = found
+                .as_ref()
+                .err()
+                .cloned()
+                .unwrap_or("as expected".into());
+            println!("{}\n{result}", told(moment, fates, lost));
+        }
+        match found {
+            Ok(store) => self.tally += store.coverage(),
+            Err(what) => {
+                self.place.state = Some(number);
+                return Err(Box::new(Violation {
+                    campaign: self.plan.name.clone(),
+                    place: self.place,
+                    cut: told(moment, fates, lost),
+                    what,
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// A promise that was broken while the machine ran.
+    fn running(&self, what: String) -> Box<Violation> {
+        Box::new(Violation {
+            campaign: self.plan.name.clone(),
+            place: self.place,
+            cut: "while running".into(),
+            what,
+        })
+    }
+}
+
+/// A state in words.
+fn told(moment: &Moment, fates: &Fates, lost: Option<usize>) -> String {
+    let cut = &moment.cut;
+    let places = (0..cut.volatile()).filter_map(|write| cut.place(write));
+    let places: Vec<_> = places.map(|(disk, at)| format!("{disk}:{at}")).collect();
+    let lost = lost.map_or(String::new(), |disk| format!(", disk {disk} lost"));
+    format!(
+        "after event {}, {fates}{lost}; writes not stable (disk:frame): {}",
+        cut.event,
+        places.join(" ")
+    )
+}

@@ -1,0 +1,195 @@
+//! What a machine does: actions at random, from a seed.
+
+use std::rc::Rc;
+
+use pebble_store_object::{
+    CallCount, Capability, ObjectId, ObjectKind, Rights, Version, COUNTER_LIMIT, PAGE_SIZE,
+};
+use pebble_store_simulation::Random;
+
+use crate::object::{Contents, Restart, World};
+use crate::subject::Action;
+
+/// How often each kind of step is taken, relative to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weights {
+    /// An object changes.
+    pub put: u64,
+    /// The restart list changes.
+    pub restart: u64,
+    /// A checkpoint is asked for.
+    pub checkpoint: u64,
+    /// A page is journaled.
+    pub journal: u64,
+    /// An object is used.
+    pub touch: u64,
+    /// The store goes on a little.
+    pub poll: u64,
+    /// The store goes on until it has nothing to do.
+    pub settle: u64,
+    /// A disk of a pair is lost, or a lost one replaced.
+    pub disk: u64,
+}
+
+/// A step of a workload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Something is asked of the store.
+    Act(Action),
+    /// The store is polled this often.
+    Poll(u64),
+    /// The store is polled until it is idle.
+    Settle,
+}
+
+impl Weights {
+    /// A bit of everything but disks that are lost.
+    pub const ORDINARY: Weights = Weights {
+        put: 10,
+        restart: 2,
+        checkpoint: 3,
+        journal: 2,
+        touch: 2,
+        poll: 6,
+        settle: 1,
+        disk: 0,
+    };
+
+    /// The next step in a world.
+    pub fn step(&self, world: &World, random: &mut Random) -> Step {
+        let ids: Vec<ObjectId> = world.objects.keys().copied().collect();
+        let id = random.pick(&ids);
+        let mut which = random.below(self.sum());
+        let mut is = |weight: u64| {
+            let hit = which < weight;
+            which = which.wrapping_sub(weight);
+            hit
+        };
+        if is(self.put) {
+            return Step::Act(put(id, world, random));
+        }
+        if is(self.restart) {
+            return Step::Act(Action::Restart(restart(&ids, random)));
+        }
+        if is(self.checkpoint) {
+            return Step::Act(Action::Checkpoint);
+        }
+        if is(self.journal) {
+            return Step::Act(Action::Journal(id));
+        }
+        if is(self.touch) {
+            return Step::Act(Action::Touch(id));
+        }
+        if is(self.poll) {
+            return Step::Poll(1 + random.below(12));
+        }
+        if is(self.settle) {
+            return Step::Settle;
+        }
+        let disk = random.below(2) as usize;
+        Step::Act(if random.once_in(2) {
+            Action::LoseDisk(disk)
+        } else {
+            Action::AttachDisk(disk)
+        })
+    }
+
+    fn sum(&self) -> u64 {
+        self.put
+            + self.restart
+            + self.checkpoint
+            + self.journal
+            + self.touch
+            + self.poll
+            + self.settle
+            + self.disk
+    }
+}
+
+/// A change of an object: its contents, its call count, or that it is given back.
+pub fn put(id: ObjectId, world: &World, random: &mut Random) -> Action {
+    let mut object = world.objects[&id].clone();
+    match random.below(12) {
+        0 => {
+            object.version = Version((object.version.0 + 1).min(COUNTER_LIMIT));
+            object.contents = match object.contents {
+                Contents::Bytes(_) => Contents::Bytes(Rc::new([0; PAGE_SIZE])),
+                Contents::Slots(slots) => {
+                    Contents::Slots(slots.iter().map(|_| Capability::VOID).collect())
+                }
+            };
+        }
+        1 if object.kind == ObjectKind::Node => {
+            object.call_count = CallCount((object.call_count.0 + 1).min(COUNTER_LIMIT));
+        }
+        _ => object.contents = change(&object.contents, world, random),
+    }
+    Action::Put(id, object)
+}
+
+/// Other contents: everything new, or one word.
+fn change(contents: &Contents, world: &World, random: &mut Random) -> Contents {
+    match contents {
+        Contents::Bytes(bytes) => {
+            let mut bytes = **bytes;
+            if random.once_in(3) {
+                let at = random.below(PAGE_SIZE as u64 / 8) as usize * 8;
+                bytes[at..at + 8].copy_from_slice(&random.word().to_le_bytes());
+            } else {
+                let mut stream = Random::new(random.word());
+                for word in bytes.chunks_exact_mut(8) {
+                    word.copy_from_slice(&stream.word().to_le_bytes());
+                }
+            }
+            Contents::Bytes(Rc::new(bytes))
+        }
+        Contents::Slots(slots) => {
+            let mut slots = slots.to_vec();
+            for _ in 0..1 + random.below(4) {
+                let slot = random.below(slots.len() as u64) as usize;
+                slots[slot] = capability(world, random);
+            }
+            Contents::Slots(slots.into())
+        }
+    }
+}
+
+/// A capability that is good in this world, or a number.
+fn capability(world: &World, random: &mut Random) -> Capability {
+    use pebble_store_object::Kind;
+    let at = random.below(world.objects.len() as u64 + 2) as usize;
+    let Some((id, object)) = world.objects.iter().nth(at) else {
+        return Capability::number(random.word());
+    };
+    let kind = match object.kind {
+        ObjectKind::Node => random.pick(&[Kind::Node, Kind::Process, Kind::Entry, Kind::Resume]),
+        ObjectKind::DataPage => Kind::DataPage,
+        ObjectKind::CapabilityPage => Kind::CapabilityPage,
+    };
+    let data = match kind {
+        Kind::Entry => random.below(100),
+        Kind::Resume => object.call_count.0,
+        _ => 0,
+    };
+    Capability {
+        kind,
+        rights: Rights::from_bits(random.below(8) as u8).unwrap_or_default(),
+        object: *id,
+        version: object.version,
+        data,
+    }
+}
+
+/// A restart list: some of the objects, in their order.
+fn restart(ids: &[ObjectId], random: &mut Random) -> Vec<Restart> {
+    let some = ids.iter().filter(|_| random.once_in(3));
+    let some: Vec<_> = some.copied().collect();
+    some.into_iter()
+        .map(|thread| Restart {
+            thread,
+            call_count: CallCount(random.below(1000)),
+            hazard: random.below(3) as u8,
+            priority: random.below(32) as u8,
+        })
+        .collect()
+}
