@@ -117,10 +117,14 @@ impl Subject for Toy {
     fn recover(mistake: &Mistake, machine: &Machine) -> Result<Self, String> {
         let mut disk = machine.disk(0);
         let headers = [read(&mut disk, 0), read(&mut disk, 1)];
-        let believed = |frame: &&Box<Frame>| {
+        let believed = |frame: &&Frame| {
             *mistake == Mistake::NoChecksum && word(frame, 8) != 0 || word(frame, 0) == sum(frame)
         };
-        let newest = headers.iter().filter(believed).max_by_key(|f| word(f, 8));
+        let newest = headers
+            .iter()
+            .map(|frame| &**frame)
+            .filter(believed)
+            .max_by_key(|f| word(f, 8));
         let newest = newest.ok_or("neither header is good")?;
         let generation = word(newest, 8);
         let entry = |index: u64| {
