@@ -22,11 +22,10 @@ pub struct Snapshot {
     journaled: usize,
 }
 
-/// A page that was handed to the journal.
+/// Pages that were handed to the journal together.
 #[derive(Clone, Debug)]
 struct Journaled {
-    id: ObjectId,
-    object: Object,
+    pages: Vec<(ObjectId, Object)>,
     done: bool,
 }
 
@@ -42,8 +41,9 @@ pub struct Expectation {
 pub struct Expected {
     /// What was saved.
     pub snapshot: Rc<Snapshot>,
-    /// For each page that was journaled since: what it may hold, oldest first.
-    pub journaled: BTreeMap<ObjectId, Vec<Object>>,
+    /// What the pages that were journaled since may hold, all of them together: one choice for each request that may have
+    /// been the last to reach the disk, latest first.
+    pub journaled: Vec<BTreeMap<ObjectId, Object>>,
 }
 
 /// What has happened to the store so far.
@@ -74,14 +74,11 @@ impl History {
     }
 
     /// The history of a store that has come back with what was expected; `pages` is what journaled pages hold.
-    pub fn recovered(expected: &Expected, pages: Vec<(ObjectId, Object)>) -> Self {
+    pub fn recovered(expected: &Expected, pages: &BTreeMap<ObjectId, Object>) -> Self {
+        let pages = pages.iter().map(|(id, object)| (*id, object.clone()));
+        let pages: Vec<_> = pages.collect();
         let mut world = expected.snapshot.world.clone();
         world.objects.extend(pages.iter().cloned());
-        let done = |(id, object)| Journaled {
-            id,
-            object,
-            done: true,
-        };
         Self {
             world,
             snapshots: vec![Rc::new(Snapshot {
@@ -90,7 +87,7 @@ impl History {
                 journaled: 0,
             })],
             // What was rolled forward is on the disk, and is there after the next cut too.
-            journal: pages.into_iter().map(done).collect(),
+            journal: vec![Journaled { pages, done: true }],
             expectation: None,
         }
     }
@@ -123,16 +120,15 @@ impl History {
         }
     }
 
-    /// A page as it is now has been handed to the journal.
-    pub fn journal(&mut self, id: ObjectId) {
-        if let Some(object) = self.world.objects.get(&id) {
-            self.expectation = None;
-            self.journal.push(Journaled {
-                id,
-                object: object.clone(),
-                done: false,
-            });
-        }
+    /// Pages as they are now have been handed to the journal, to be made stable together.
+    pub fn journal(&mut self, ids: &[ObjectId]) {
+        let pages = ids.iter().filter_map(|id| {
+            let object = self.world.objects.get(id)?;
+            Some((*id, object.clone()))
+        });
+        let pages = pages.collect();
+        self.expectation = None;
+        self.journal.push(Journaled { pages, done: false });
     }
 
     /// The store has reported every journal request so far as done.
@@ -159,17 +155,23 @@ impl History {
     }
 }
 
-/// What each page may hold after these requests.
-fn journaled(world: &World, requests: &[Journaled]) -> BTreeMap<ObjectId, Vec<Object>> {
-    let mut pages: BTreeMap<ObjectId, Vec<Object>> = BTreeMap::new();
-    for request in requests {
-        let saved = world.objects.get(&request.id);
-        let page = pages.entry(request.id);
-        let page = page.or_insert_with(|| saved.into_iter().cloned().collect());
-        if request.done {
-            page.clear();
+/// What the pages in these requests may hold together, latest first.
+fn journaled(world: &World, requests: &[Journaled]) -> Vec<BTreeMap<ObjectId, Object>> {
+    let mut now: BTreeMap<ObjectId, Object> = BTreeMap::new();
+    for (id, _) in requests.iter().flat_map(|request| &request.pages) {
+        if let Some(saved) = world.objects.get(id) {
+            now.insert(*id, saved.clone());
         }
-        page.push(request.object.clone());
     }
-    pages
+    let mut choices = vec![now.clone()];
+    for request in requests {
+        now.extend(request.pages.iter().cloned());
+        // Requests reach the disk in order: what one that is done has replaced is not found again.
+        if request.done {
+            choices.clear();
+        }
+        choices.push(now.clone());
+    }
+    choices.reverse();
+    choices
 }

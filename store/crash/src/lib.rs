@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod campaign;
+pub mod corruption;
 pub mod examine;
 pub mod history;
 pub mod life;

@@ -135,17 +135,15 @@ impl<S: Subject> Life<S> {
 
     /// What the world is after an action, and what was seen while it was done.
     fn done(&mut self, action: &Action) {
-        if let Action::Journal(id) = action {
+        if let Action::Journal(pages) = action {
             // What was written meanwhile may already be found.
-            self.history.journal(*id);
+            self.history.journal(pages);
             self.seen.journaled = false;
         }
         // The store takes a snapshot before it lets a change in, never after.
         self.observe();
         match action {
-            Action::Put(id, object) => {
-                self.history.world.objects.insert(*id, object.clone());
-            }
+            Action::Put(objects) => self.history.world.objects.extend(objects.iter().cloned()),
             Action::Restart(list) => self.history.world.restart = list.clone(),
             _ => {}
         }

@@ -10,14 +10,14 @@ use crate::object::{Object, Restart, World};
 /// Something that a program or the system asks of the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// The object becomes this.
-    Put(ObjectId, Object),
+    /// These objects become this, all of them before or after a snapshot.
+    Put(Vec<(ObjectId, Object)>),
     /// From now on these threads are to be restarted.
     Restart(Vec<Restart>),
     /// Take the snapshot of a new generation, and make it stable in the background.
     Checkpoint,
-    /// Make a data page stable as it is now, whatever becomes of everything else.
-    Journal(ObjectId),
+    /// Make data pages stable together as they are now, whatever becomes of everything else.
+    Journal(Vec<ObjectId>),
     /// Use an object, so that it is fetched, and another one perhaps given up.
     Touch(ObjectId),
     /// A disk of a pair is lost while the machine runs.

@@ -75,7 +75,15 @@ impl Weights {
             return Step::Act(Action::Checkpoint);
         }
         if is(self.journal) {
-            return Step::Act(Action::Journal(id));
+            let mut pages = vec![id];
+            if random.once_in(3) {
+                pages.push(random.pick(&ids));
+            }
+            pages.sort_unstable();
+            pages.dedup();
+            let page = |id: &ObjectId| world.objects[id].kind == ObjectKind::DataPage;
+            pages.retain(page);
+            return Step::Act(Action::Journal(pages));
         }
         if is(self.touch) {
             return Step::Act(Action::Touch(id));
@@ -124,7 +132,7 @@ pub fn put(id: ObjectId, world: &World, random: &mut Random) -> Action {
         }
         _ => object.contents = change(&object.contents, world, random),
     }
-    Action::Put(id, object)
+    Action::Put(vec![(id, object)])
 }
 
 /// Other contents: everything new, or one word.

@@ -44,7 +44,7 @@ fn sum(frame: &Frame) -> u64 {
     sum
 }
 
-fn word(frame: &Frame, at: usize) -> u64 {
+fn word(frame: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(frame[at..at + 8].try_into().expect("8 bytes"))
 }
 
@@ -118,13 +118,14 @@ impl Subject for Toy {
         let mut disk = machine.disk(0);
         let headers = [read(&mut disk, 0), read(&mut disk, 1)];
         let believed = |frame: &&Frame| {
-            *mistake == Mistake::NoChecksum && word(frame, 8) != 0 || word(frame, 0) == sum(frame)
+            *mistake == Mistake::NoChecksum && word(&frame[..], 8) != 0
+                || word(&frame[..], 0) == sum(frame)
         };
         let newest = headers
             .iter()
             .map(|frame| &**frame)
             .filter(believed)
-            .max_by_key(|f| word(f, 8));
+            .max_by_key(|f| word(&f[..], 8));
         let newest = newest.ok_or("neither header is good")?;
         let generation = word(newest, 8);
         let entry = |index: u64| {
@@ -159,15 +160,13 @@ impl Subject for Toy {
 
     fn perform(&mut self, _: &Machine, action: &Action) -> Result<Outcome, String> {
         match action {
-            Action::Put(id, object) => {
-                let mut object = object.clone();
-                if let Contents::Bytes(bytes) = &mut object.contents {
-                    // Its version is kept there.
-                    if word(bytes, FRAME_SIZE - 8) != 0 {
-                        return Ok(Outcome::Refused);
-                    }
+            Action::Put(objects) => {
+                // Its version is kept there.
+                let taken = |object: &Object| matches!(&object.contents, Contents::Bytes(bytes) if word(&bytes[..], FRAME_SIZE - 8) != 0);
+                if objects.iter().any(|(_, object)| taken(object)) {
+                    return Ok(Outcome::Refused);
                 }
-                self.world.objects.insert(*id, object);
+                self.world.objects.extend(objects.iter().cloned());
             }
             Action::Restart(list) => self.world.restart = list.clone(),
             Action::Checkpoint if !self.idle() => return Ok(Outcome::Later),
