@@ -12,6 +12,7 @@
 pub mod campaign;
 pub mod corruption;
 pub mod examine;
+pub mod graph;
 pub mod history;
 pub mod life;
 pub mod object;

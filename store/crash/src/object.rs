@@ -3,15 +3,32 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use pebble_store_object::{CallCount, Capability, ObjectId, ObjectKind, Version, PAGE_SIZE};
+use pebble_store_object::{
+    CallCount, Capability, ObjectId, ObjectKind, Version, NODE_SLOTS, PAGE_SIZE,
+};
 
 /// What an object holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Contents {
+    /// Nothing: it is free. Its kind then says only whether it is a page or a node.
+    Nothing,
     /// Bytes of a data page.
     Bytes(Rc<[u8; PAGE_SIZE]>),
-    /// Capabilities of a node or of a capability page.
+    /// Capabilities of a capability page, without the void ones at its end.
     Slots(Rc<[Capability]>),
+    /// A node.
+    Node(Rc<Node>),
+}
+
+/// What a node holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// How much of an address space it spans.
+    pub height: u8,
+    /// What part of an address it skips.
+    pub guard: u64,
+    /// Its capabilities.
+    pub slots: [Capability; NODE_SLOTS],
 }
 
 /// An object, whole.
@@ -66,16 +83,28 @@ impl Object {
                 let (wanted, got) = (wanted[at], got[at]);
                 format!("has {got:#04x} at byte {at}, not {wanted:#04x}")
             }
-            (Contents::Slots(wanted), Contents::Slots(got)) => {
-                let slots = wanted.iter().zip(got.iter());
-                match slots.enumerate().find(|(_, (one, other))| one != other) {
-                    Some((slot, (wanted, got))) => {
-                        format!("has {got:?} in slot {slot}, not {wanted:?}")
-                    }
-                    None => format!("has {} slots, not {}", got.len(), wanted.len()),
+            (Contents::Slots(wanted), Contents::Slots(got)) => slots(wanted, got),
+            (Contents::Node(wanted), Contents::Node(got)) => {
+                let span = |node: &Node| (node.height, node.guard);
+                if span(wanted) == span(got) {
+                    slots(&wanted.slots, &got.slots)
+                } else {
+                    let (wanted, got) = (span(wanted), span(got));
+                    format!("has height and guard {got:?}, not {wanted:?}")
                 }
             }
+            (Contents::Nothing, _) => "holds something, and is free".into(),
+            (_, Contents::Nothing) => "holds nothing".into(),
             _ => "has bytes where capabilities belong, or the reverse".into(),
         })
+    }
+}
+
+/// How two rows of capabilities differ.
+fn slots(wanted: &[Capability], got: &[Capability]) -> String {
+    let mut both = wanted.iter().zip(got).enumerate();
+    match both.find(|(_, (wanted, got))| wanted != got) {
+        Some((slot, (wanted, got))) => format!("has {got:?} in slot {slot}, not {wanted:?}"),
+        None => format!("has {} slots in use, not {}", got.len(), wanted.len()),
     }
 }

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 
 use pebble_store_object::{
-    CallCount, Capability, ObjectId, ObjectKind, Rights, Version, COUNTER_LIMIT, PAGE_SIZE,
+    CallCount, Capability, ObjectId, ObjectKind, Rights, Version, COUNTER_LIMIT, NODE_SLOTS,
+    PAGE_SIZE,
 };
 use pebble_store_simulation::Random;
 
-use crate::object::{Contents, Restart, World};
+use crate::object::{Contents, Node, Object, Restart, World};
 use crate::subject::Action;
 
 /// How often each kind of step is taken, relative to each other.
@@ -81,7 +82,7 @@ impl Weights {
             }
             pages.sort_unstable();
             pages.dedup();
-            let page = |id: &ObjectId| world.objects[id].kind == ObjectKind::DataPage;
+            let page = |id: &ObjectId| matches!(world.objects[id].contents, Contents::Bytes(_));
             pages.retain(page);
             return Step::Act(Action::Journal(pages));
         }
@@ -118,46 +119,68 @@ impl Weights {
 pub fn put(id: ObjectId, world: &World, random: &mut Random) -> Action {
     let mut object = world.objects[&id].clone();
     match random.below(12) {
-        0 => {
+        0 if object.contents != Contents::Nothing => {
             object.version = Version((object.version.0 + 1).min(COUNTER_LIMIT));
-            object.contents = match object.contents {
-                Contents::Bytes(_) => Contents::Bytes(Rc::new([0; PAGE_SIZE])),
-                Contents::Slots(slots) => {
-                    Contents::Slots(slots.iter().map(|_| Capability::VOID).collect())
-                }
-            };
+            object.contents = Contents::Nothing;
         }
-        1 if object.kind == ObjectKind::Node => {
+        1 if matches!(object.contents, Contents::Node(_)) => {
             object.call_count = CallCount((object.call_count.0 + 1).min(COUNTER_LIMIT));
         }
-        _ => object.contents = change(&object.contents, world, random),
+        _ => object.contents = change(&object, world, random),
+    }
+    if matches!(object.contents, Contents::Slots(_)) {
+        object.kind = ObjectKind::CapabilityPage;
+    } else if object.kind != ObjectKind::Node {
+        object.kind = ObjectKind::DataPage;
     }
     Action::Put(vec![(id, object)])
 }
 
-/// Other contents: everything new, or one word.
-fn change(contents: &Contents, world: &World, random: &mut Random) -> Contents {
-    match contents {
-        Contents::Bytes(bytes) => {
+/// Other contents: everything new, or one word. A free object is taken into use.
+fn change(object: &Object, world: &World, random: &mut Random) -> Contents {
+    match &object.contents {
+        Contents::Bytes(bytes) if random.once_in(3) => {
             let mut bytes = **bytes;
-            if random.once_in(3) {
-                let at = random.below(PAGE_SIZE as u64 / 8) as usize * 8;
-                bytes[at..at + 8].copy_from_slice(&random.word().to_le_bytes());
-            } else {
-                let mut stream = Random::new(random.word());
-                for word in bytes.chunks_exact_mut(8) {
-                    word.copy_from_slice(&stream.word().to_le_bytes());
-                }
+            let at = random.below(PAGE_SIZE as u64 / 8) as usize * 8;
+            bytes[at..at + 8].copy_from_slice(&random.word().to_le_bytes());
+            Contents::Bytes(Rc::new(bytes))
+        }
+        Contents::Nothing if object.kind == ObjectKind::Node => Contents::Node(Rc::new(Node {
+            height: 0,
+            guard: 0,
+            slots: [Capability::VOID; NODE_SLOTS],
+        })),
+        Contents::Nothing if random.once_in(3) => {
+            Contents::Slots(vec![capability(world, random)].into())
+        }
+        Contents::Bytes(_) | Contents::Nothing => {
+            let mut bytes = [0; PAGE_SIZE];
+            let mut stream = Random::new(random.word());
+            for word in bytes.chunks_exact_mut(8) {
+                word.copy_from_slice(&stream.word().to_le_bytes());
             }
             Contents::Bytes(Rc::new(bytes))
         }
         Contents::Slots(slots) => {
             let mut slots = slots.to_vec();
-            for _ in 0..1 + random.below(4) {
-                let slot = random.below(slots.len() as u64) as usize;
-                slots[slot] = capability(world, random);
-            }
+            slots.resize(1 + random.below(100) as usize, Capability::VOID);
+            let last = slots.len() - 1;
+            let slot = random.below(slots.len() as u64) as usize;
+            slots[slot] = capability(world, random);
+            slots[last] = Capability::number(random.word());
             Contents::Slots(slots.into())
+        }
+        Contents::Node(node) => {
+            let mut node = Node::clone(node);
+            if random.once_in(6) {
+                node.height = random.pick(&[0, 17, 21, 26, 30]);
+                node.guard = random.word();
+            }
+            for _ in 0..1 + random.below(4) {
+                let slot = random.below(NODE_SLOTS as u64) as usize;
+                node.slots[slot] = capability(world, random);
+            }
+            Contents::Node(Rc::new(node))
         }
     }
 }
@@ -166,8 +189,9 @@ fn change(contents: &Contents, world: &World, random: &mut Random) -> Contents {
 fn capability(world: &World, random: &mut Random) -> Capability {
     use pebble_store_object::Kind;
     let at = random.below(world.objects.len() as u64 + 2) as usize;
-    let Some((id, object)) = world.objects.iter().nth(at) else {
-        return Capability::number(random.word());
+    let object = world.objects.iter().nth(at);
+    let Some((id, object)) = object.filter(|(_, o)| o.contents != Contents::Nothing) else {
+        return Capability::number(random.word() | 1);
     };
     let kind = match object.kind {
         ObjectKind::Node => random.pick(&[Kind::Node, Kind::Process, Kind::Entry, Kind::Resume]),

@@ -162,7 +162,10 @@ impl Subject for Toy {
         match action {
             Action::Put(objects) => {
                 // Its version is kept there.
-                let taken = |object: &Object| matches!(&object.contents, Contents::Bytes(bytes) if word(&bytes[..], FRAME_SIZE - 8) != 0);
+                let taken = |object: &Object| match &object.contents {
+                    Contents::Bytes(bytes) => word(&bytes[..], FRAME_SIZE - 8) != 0,
+                    _ => true,
+                };
                 if objects.iter().any(|(_, object)| taken(object)) {
                     return Ok(Outcome::Refused);
                 }
