@@ -74,6 +74,11 @@ impl<S: Subject> Life<S> {
         &mut self.history
     }
 
+    /// Snapshots that the store has taken in this life.
+    pub fn snapshots(&self) -> u64 {
+        self.seen.snapshots
+    }
+
     /// What the store counted.
     pub fn coverage(&self) -> Coverage {
         self.store.coverage()

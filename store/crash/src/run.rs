@@ -5,10 +5,10 @@ use std::rc::Rc;
 use pebble_store_simulation::{Fates, Image, Random};
 
 use crate::examine;
+use crate::graph::{holds_together, Graph};
 use crate::history::{Expectation, History};
 use crate::life::{Life, Moment};
-use crate::object::World;
-use crate::subject::Subject;
+use crate::subject::{Action, Subject};
 use crate::tally::Tally;
 use crate::violation::{Place, Violation};
 use crate::workload::{Step, Weights};
@@ -27,6 +27,17 @@ pub enum Choice {
     },
 }
 
+/// Where the steps of a life come from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// Random ones.
+    Random(Weights),
+    /// The capability model makes the changes; the rest is random.
+    Model(Weights),
+    /// These, and then everything is done that is under way.
+    Script(Vec<Step>),
+}
+
 /// What a run does.
 #[derive(Clone, Debug)]
 pub struct Plan<Shape> {
@@ -38,13 +49,14 @@ pub struct Plan<Shape> {
     pub lives: u64,
     /// Steps of a life at most.
     pub steps: u64,
-    /// Steps of a life that are given instead of random ones; the life then ends with everything done.
-    pub script: Option<Vec<Step>>,
     /// What the steps are.
-    pub weights: Weights,
+    pub source: Source,
     /// Which states are tried.
     pub choice: Choice,
 }
+
+/// What a cut left, and what may be found in it.
+type End = (Vec<Image>, Rc<Expectation>);
 
 /// A run under way.
 struct Run<'plan, S: Subject> {
@@ -54,6 +66,8 @@ struct Run<'plan, S: Subject> {
     place: Place,
     /// Only this state is looked at.
     only: Option<u64>,
+    /// The model, where it makes the changes.
+    graph: Option<Graph>,
 }
 
 /// Says which seed it was when the store panics.
@@ -96,6 +110,7 @@ pub fn run<S: Subject>(
             state: None,
         },
         only,
+        graph: None,
     };
     run.lives()?;
     Ok(run.tally)
@@ -104,66 +119,96 @@ pub fn run<S: Subject>(
 impl<S: Subject> Run<'_, S> {
     fn lives(&mut self) -> Result<(), Box<Violation>> {
         let (mut images, generation, world) = S::format(&self.plan.shape);
+        if let Source::Model(_) = self.plan.source {
+            let graph = Graph::new(self.random.word(), generation);
+            self.graph = Some(graph.map_err(|why| self.running(why))?);
+        }
         let mut expectation = History::new(generation, world).expectation();
         let lives = 1 + self.random.below(self.plan.lives);
-        for life in 0..lives {
-            self.place.life = life;
+        for number in 0..lives {
+            self.place.life = number;
             let queue = self.random.pick(&[2, 4, 16, 64]);
-            let begun = Life::<S>::begin(
-                &self.plan.shape,
-                &images,
-                &expectation,
-                &mut self.random,
-                queue,
-            );
-            let mut current = begun.map_err(|why| self.running(why))?;
+            let (shape, random) = (&self.plan.shape, &mut self.random);
+            let begun = Life::<S>::begin(shape, &images, &expectation, random, queue);
+            let mut life = begun.map_err(|why| self.running(why))?;
             self.tally.lives += 1;
-            let early = current.moments();
+            let early = life.moments();
             self.tally.during_recovery += self.moments(&early)?;
-            let end = self.live(&mut current)?;
-            self.tally += current.coverage();
+            self.come_back(&mut life).map_err(|why| self.running(why))?;
+            let end = self.live(&mut life)?;
+            self.tally += life.coverage();
             (images, expectation) = end;
         }
         Ok(())
     }
 
-    /// Does the steps of a life; returns with what a cut at its end, or somewhat earlier, left.
-    fn live(
-        &mut self,
-        life: &mut Life<S>,
-    ) -> Result<(Vec<Image>, Rc<Expectation>), Box<Violation>> {
-        let steps = match &self.plan.script {
-            Some(script) => script.len() as u64 + 1,
-            None => 1 + self.random.below(self.plan.steps),
+    /// The model goes back to where the store is, and what came back holds together; at first it fills the store.
+    fn come_back(&mut self, life: &mut Life<S>) -> Result<(), String> {
+        let Some(graph) = &mut self.graph else {
+            return Ok(());
         };
+        if self.place.life == 0 {
+            life.perform(&graph.put_all())?;
+            life.perform(&Action::Checkpoint)?;
+            life.settle()?;
+            // What came before is no state of the model, and is not cut.
+            life.moments();
+            graph.snapshot(life.history().newest(), None);
+            return Ok(());
+        }
+        let generation = life.history().newest();
+        let world = &life.history().world;
+        holds_together(world).map_err(|why| format!("generation {generation}: {why}"))?;
+        graph.go_back(generation, world)
+    }
+
+    /// Does the steps of a life; returns with what a cut at its end, or somewhat earlier, left.
+    fn live(&mut self, life: &mut Life<S>) -> Result<End, Box<Violation>> {
+        let steps = match &self.plan.source {
+            Source::Script(script) => script.len() as u64 + 1,
+            _ => 1 + self.random.below(self.plan.steps),
+        };
+        let mut last = Vec::new();
         for number in 0..steps {
-            let step = match &self.plan.script {
-                Some(script) => script.get(number as usize).cloned().unwrap_or(Step::Settle),
-                None => self.step(&life.history().world),
-            };
+            let before = self.graph.clone();
+            let (step, snapshots) = (self.step(number, life), life.snapshots());
             let done = match &step {
                 Step::Act(action) => life.perform(action).map(|_| ()),
                 Step::Poll(times) => (0..*times).try_for_each(|_| life.poll()),
                 Step::Settle => life.settle(),
             };
-            done.map_err(|why| self.running(format!("{step:.0?}: {why}")))?;
-            let moments = life.moments();
-            self.moments(&moments)?;
-            if number + 1 == steps {
-                let mut last = moments;
-                last.push(life.now());
-                return Ok(self.end(&last));
+            done.map_err(|why| self.running(format!("{}: {why}", step.name())))?;
+            if let Some(graph) = self.graph.as_mut().filter(|_| life.snapshots() > snapshots) {
+                graph.snapshot(life.history().newest(), before.as_ref());
             }
+            last = life.moments();
+            self.moments(&last)?;
         }
-        Ok(self.end(&[life.now()]))
+        last.push(life.now());
+        Ok(self.end(&last))
     }
 
-    fn step(&mut self, world: &World) -> Step {
-        self.plan.weights.step(world, &mut self.random)
+    fn step(&mut self, number: u64, life: &mut Life<S>) -> Step {
+        let random = &mut self.random;
+        match (&self.plan.source, &mut self.graph) {
+            (Source::Script(script), _) => {
+                let step = script.get(number as usize);
+                step.cloned().unwrap_or(Step::Settle)
+            }
+            (Source::Model(weights), Some(graph)) => {
+                match weights.step(&life.history().world, random) {
+                    Step::Act(Action::Put(_)) => Step::Act(graph.step()),
+                    other => other,
+                }
+            }
+            (Source::Random(weights) | Source::Model(weights), _) => {
+                weights.step(&life.history().world, random)
+            }
+        }
     }
 
     /// A cut at one of these moments.
-    fn end(&mut self, moments: &[Moment]) -> (Vec<Image>, Rc<Expectation>) {
+    fn end(&mut self, moments: &[Moment]) -> End {
         let at = self.random.below(moments.len() as u64) as usize;
         let moment = &moments[at];
         let fates = Fates::samples(&moment.cut, &mut self.random, 4);

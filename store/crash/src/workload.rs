@@ -43,6 +43,23 @@ pub enum Step {
     Settle,
 }
 
+impl Step {
+    /// What it is, without what it is done to.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Step::Act(Action::Put(_)) => "changing objects",
+            Step::Act(Action::Restart(_)) => "changing the restart list",
+            Step::Act(Action::Checkpoint) => "taking a checkpoint",
+            Step::Act(Action::Journal(_)) => "journaling pages",
+            Step::Act(Action::Touch(_)) => "using an object",
+            Step::Act(Action::LoseDisk(_)) => "losing a disk",
+            Step::Act(Action::AttachDisk(_)) => "attaching a disk",
+            Step::Poll(_) => "polling",
+            Step::Settle => "finishing what is under way",
+        }
+    }
+}
+
 impl Weights {
     /// A bit of everything but disks that are lost.
     pub const ORDINARY: Weights = Weights {

@@ -3,7 +3,7 @@
 mod toy;
 
 use pebble_store_crash::campaign::campaign;
-use pebble_store_crash::run::{run, Choice, Plan};
+use pebble_store_crash::run::{run, Choice, Plan, Source};
 use pebble_store_crash::workload::Weights;
 use toy::{Mistake, Toy};
 
@@ -13,8 +13,7 @@ fn plan(mistake: Mistake) -> Plan<Mistake> {
         shape: mistake,
         lives: 3,
         steps: 12,
-        script: None,
-        weights: Weights::ORDINARY,
+        source: Source::Random(Weights::ORDINARY),
         choice: Choice::Every(8),
     }
 }
