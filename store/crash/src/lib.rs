@@ -17,6 +17,7 @@ pub mod history;
 pub mod life;
 pub mod object;
 pub mod run;
+pub mod scripts;
 pub mod subject;
 pub mod tally;
 pub mod violation;
