@@ -7,32 +7,52 @@ use pebble_store_simulation::{Image, Machine, Order};
 
 use crate::history::{Expectation, Expected, History};
 use crate::object::Object;
-use crate::subject::Subject;
+use crate::subject::{Complaint, Subject};
 
 /// Requests that a disk has in flight while a state is looked at.
 const QUEUE: usize = 64;
 
-/// Recovers from images, of which one may be lost, and compares everything. The error says what is wrong.
+/// What is wrong with a state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wrong {
+    /// The store says that something cannot be had.
+    Lost(String),
+    /// It gives something that may not be.
+    False(String),
+}
+
+impl Wrong {
+    /// What is wrong, in words.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Lost(text) | Self::False(text) => text,
+        }
+    }
+}
+
+/// Recovers from images, of which one may be missing, and compares everything.
 pub fn state<S: Subject>(
     shape: &S::Shape,
     images: &[Image],
-    lost: Option<usize>,
+    missing: Option<usize>,
     expectation: &Expectation,
-) -> Result<S, String> {
+) -> Result<S, Wrong> {
     let machine = Machine::new(images, 0, Order::Submission, QUEUE);
-    if let Some(disk) = lost {
+    if let Some(disk) = missing {
         machine.lose(disk);
     }
-    let mut store = S::recover(shape, &machine).map_err(|why| format!("no recovery: {why}"))?;
+    let mut store = S::recover(shape, &machine, missing)
+        .map_err(|why| Wrong::Lost(format!("no recovery: {why}")))?;
     recovered(&mut store, expectation)?;
     if machine.hazards() > 0 {
-        return Err("recovery has two requests for one frame in flight".into());
+        let what = "recovery has two writes of one frame in flight";
+        return Err(Wrong::False(what.into()));
     }
     Ok(store)
 }
 
 /// Compares a store that has just come up with what may be found; returns how it goes on from there.
-pub fn recovered<S: Subject>(store: &mut S, expectation: &Expectation) -> Result<History, String> {
+pub fn recovered<S: Subject>(store: &mut S, expectation: &Expectation) -> Result<History, Wrong> {
     let generation = store.progress().committed;
     let mut complaint = None;
     // A generation that was given up and taken again may be found as it was either time.
@@ -46,7 +66,9 @@ pub fn recovered<S: Subject>(store: &mut S, expectation: &Expectation) -> Result
     Err(complaint.unwrap_or_else(|| {
         let known = expectation.snapshots.iter();
         let known: Vec<_> = known.map(|e| e.snapshot.generation).collect();
-        format!("generation {generation} came back; only {known:?} may")
+        Wrong::False(format!(
+            "generation {generation} came back; only {known:?} may"
+        ))
     }))
 }
 
@@ -54,40 +76,40 @@ pub fn recovered<S: Subject>(store: &mut S, expectation: &Expectation) -> Result
 fn compare<'a, S: Subject>(
     store: &mut S,
     expected: &'a Expected,
-) -> Result<&'a BTreeMap<ObjectId, Object>, String> {
+) -> Result<&'a BTreeMap<ObjectId, Object>, Wrong> {
     let snapshot = &expected.snapshot;
     let generation = snapshot.generation;
-    let journaled = |id: &ObjectId| {
-        expected
-            .journaled
-            .iter()
-            .any(|pages| pages.contains_key(id))
+    let told = |id: &ObjectId, complaint| match complaint {
+        Complaint::Unreadable(why) => Wrong::Lost(format!(
+            "generation {generation}: object {:#x}: {why}",
+            id.0
+        )),
+        Complaint::Wrong(why) => {
+            Wrong::False(format!("generation {generation}: object {:#x} {why}", id.0))
+        }
     };
+    // Each choice has the same pages.
+    let journaled = expected.journaled.first();
     for (id, object) in &snapshot.world.objects {
-        if !journaled(id) {
-            let found = store.compare(*id, object);
-            found.map_err(|why| format!("generation {generation}: object {:#x} {why}", id.0))?;
+        if journaled.is_none_or(|pages| !pages.contains_key(id)) {
+            store.compare(*id, object).map_err(|why| told(id, why))?;
         }
     }
-    let found = store.restart_list()?;
+    let found = store.restart_list();
     if found != snapshot.world.restart {
         let wanted = &snapshot.world.restart;
-        return Err(format!(
+        return Err(Wrong::False(format!(
             "generation {generation}: restart list is {found:?}, not {wanted:?}"
-        ));
+        )));
     }
-    let mut complaints = Vec::new();
+    let mut complaint = None;
     for pages in &expected.journaled {
         let mut all = pages.iter();
-        let wrong =
-            all.find_map(|(id, object)| store.compare(*id, object).err().map(|why| (id, why)));
+        let wrong = all.find_map(|(id, object)| Some((id, store.compare(*id, object).err()?)));
         match wrong {
             None => return Ok(pages),
-            Some((id, why)) => complaints.push(format!("{:#x} {why}", id.0)),
+            Some((id, why)) => complaint = complaint.or(Some(told(id, why))),
         }
     }
-    Err(format!(
-        "generation {generation}: journaled page {}",
-        complaints.join("; or ")
-    ))
+    Err(complaint.unwrap_or(Wrong::False("nothing is expected".into())))
 }

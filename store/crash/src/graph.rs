@@ -28,18 +28,48 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The history of this seed, before its first step; the store has this generation.
-    pub fn new(seed: u64, generation: u64) -> Result<Self, String> {
+    /// The history of this seed, before its first step.
+    pub fn new(seed: u64) -> Result<Self, String> {
         let now = Workload::new(seed, Layout::SMALL).map_err(|why| why.to_string())?;
-        let saved = vec![(generation, now.clone())];
+        let saved = Vec::new();
         Ok(Self { now, saved })
     }
 
-    /// Everything, as the store must have it.
-    pub fn put_all(&self) -> Action {
+    /// Every object as the store must have it.
+    fn objects(&self) -> impl Iterator<Item = (ObjectId, Object)> + '_ {
         let layout = self.now.layout();
         let ids = (0..layout.pages + layout.nodes).map(|place| layout.identity(place));
-        Action::Put(ids.map(|id| self.object(id)).collect())
+        ids.map(|id| self.object(id))
+    }
+
+    /// All objects with the versions that they have at first, and none of them in use.
+    pub fn free_world(&self) -> World {
+        let free = |(id, object): (ObjectId, Object)| {
+            let node = object.kind == ObjectKind::Node;
+            let free = Object {
+                kind: if node {
+                    ObjectKind::Node
+                } else {
+                    ObjectKind::DataPage
+                },
+                // Nodes get theirs as they are put, pages have theirs from the start.
+                version: if node { Version(0) } else { object.version },
+                call_count: CallCount(0),
+                contents: Contents::Nothing,
+            };
+            (id, free)
+        };
+        World {
+            objects: self.objects().map(free).collect(),
+            restart: Vec::new(),
+        }
+    }
+
+    /// What fills a store that has the objects of [`Self::free_world`], in as many steps as there are objects.
+    pub fn put_each(&self) -> Vec<Action> {
+        self.objects()
+            .map(|object| Action::Put(vec![object]))
+            .collect()
     }
 
     /// Does one operation of the model; the objects that it changed belong together.
@@ -64,11 +94,8 @@ impl Graph {
                 now: workload.clone(),
                 saved: Vec::new(),
             };
-            let Action::Put(all) = graph.put_all() else {
-                return false;
-            };
-            all.iter()
-                .all(|(id, object)| world.objects.get(id) == Some(object))
+            let mut all = graph.objects();
+            all.all(|(id, object)| world.objects.get(&id) == Some(&object))
         });
         let (_, workload) = found.ok_or("no snapshot of the model looks like this")?;
         self.now = workload.clone();
@@ -187,12 +214,9 @@ mod tests {
 
     #[test]
     fn what_goes_out_comes_in_and_damage_is_seen() {
-        let mut graph = Graph::new(3, 1).expect("the layout has room");
-        let mut world = World::default();
-        let Action::Put(all) = graph.put_all() else {
-            panic!("it is put");
-        };
-        world.objects.extend(all);
+        let mut graph = Graph::new(3).expect("the layout has room");
+        let mut world = graph.free_world();
+        world.objects.extend(graph.objects());
         for _ in 0..300 {
             if let Action::Put(changed) = graph.step() {
                 world.objects.extend(changed);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use pebble_store_object::ObjectId;
 
-use crate::object::{Object, World};
+use crate::object::{Contents, Object, World};
 
 /// The world as it was when a generation's snapshot was taken.
 #[derive(Debug)]
@@ -157,15 +157,24 @@ impl History {
 
 /// What the pages in these requests may hold together, latest first.
 fn journaled(world: &World, requests: &[Journaled]) -> Vec<BTreeMap<ObjectId, Object>> {
+    // A page is rolled forward only where the snapshot has the same page: the journal changes contents, never what exists.
+    let saved = |id: &ObjectId, journaled: &Object| {
+        let saved = world.objects.get(id)?;
+        let same = (saved.kind, saved.version) == (journaled.kind, journaled.version)
+            && saved.contents != Contents::Nothing;
+        same.then_some(saved)
+    };
     let mut now: BTreeMap<ObjectId, Object> = BTreeMap::new();
-    for (id, _) in requests.iter().flat_map(|request| &request.pages) {
-        if let Some(saved) = world.objects.get(id) {
+    for (id, object) in requests.iter().flat_map(|request| &request.pages) {
+        if let Some(saved) = saved(id, object) {
             now.insert(*id, saved.clone());
         }
     }
     let mut choices = vec![now.clone()];
     for request in requests {
-        now.extend(request.pages.iter().cloned());
+        let pages = request.pages.iter();
+        let fitting = pages.filter(|(id, object)| saved(id, object).is_some());
+        now.extend(fitting.cloned());
         // Requests reach the disk in order: what one that is done has replaced is not found again.
         if request.done {
             choices.clear();

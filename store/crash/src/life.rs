@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use pebble_store_simulation::{Cut, Image, Machine, Order, Random};
+use pebble_store_simulation::{Cut, Faults, Image, Machine, Order, Random};
 
 use crate::examine;
 use crate::history::{Expectation, History};
 use crate::subject::{Action, Coverage, Outcome, Progress, Subject};
+use crate::workload::Step;
 
 /// Polls after which a store that does not get further is stuck. A store needs a few for each frame it writes.
 const PATIENCE: u32 = 100_000;
@@ -22,6 +23,17 @@ pub struct Moment {
     pub redundant: bool,
 }
 
+/// How a life began.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// What is on the disks.
+    pub images: Vec<Image>,
+    /// The disk that is not there.
+    pub missing: Option<usize>,
+    /// What may come back.
+    pub expectation: Rc<Expectation>,
+}
+
 /// A machine with a store that is up.
 #[derive(Debug)]
 pub struct Life<S: Subject> {
@@ -30,43 +42,40 @@ pub struct Life<S: Subject> {
     history: History,
     seen: Progress,
     moments: Vec<Moment>,
+    /// Checkpoints are taken only when the store does not go on without.
+    lazy: bool,
 }
 
 impl<S: Subject> Life<S> {
-    /// Starts a machine on these images. `queue` is how many requests a disk takes at once.
+    /// Starts a machine.
     pub fn begin(
         shape: &S::Shape,
-        images: &[Image],
-        expectation: &Rc<Expectation>,
+        beginning: &Beginning,
         random: &mut Random,
-        queue: usize,
     ) -> Result<Self, String> {
-        let machine = Machine::new(images, random.word(), Order::Random, queue);
+        let queue = random.pick(&[2, 4, 16, 64]);
+        let machine = Machine::new(&beginning.images, random.word(), Order::Random, queue);
+        if let Some(disk) = beginning.missing {
+            machine.lose(disk);
+        }
         machine.record();
-        let mut store = S::recover(shape, &machine).map_err(|why| format!("no recovery: {why}"))?;
-        let history = examine::recovered(&mut store, expectation)?;
+        let mut store = S::recover(shape, &machine, beginning.missing)
+            .map_err(|why| format!("no recovery: {why}"))?;
+        let history = examine::recovered(&mut store, &beginning.expectation)
+            .map_err(|wrong| wrong.text().to_string())?;
         let mut life = Self {
             seen: store.progress(),
             machine,
             store,
             history,
             moments: Vec::new(),
+            lazy: random.once_in(3),
         };
         // While it was coming up, what could be found was what could be found before.
-        life.take(expectation.clone(), false);
+        life.take(beginning.expectation.clone(), false);
         let up = life.now();
         life.moments.push(up);
         Ok(life)
-    }
-
-    /// The store.
-    pub fn store(&mut self) -> &mut S {
-        &mut self.store
-    }
-
-    /// The disks.
-    pub fn machine(&self) -> &Machine {
-        &self.machine
     }
 
     /// What has happened, and the world as it is now.
@@ -98,21 +107,40 @@ impl<S: Subject> Life<S> {
         }
     }
 
-    /// Has an action done, polling until the store takes it. Whether it did.
-    pub fn perform(&mut self, action: &Action) -> Result<bool, String> {
+    /// Does a step of a workload.
+    pub fn step(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Act(action) => self.perform(action),
+            Step::Checkpoint => self.checkpoint(),
+            Step::Restart(list) => {
+                self.history.world.restart = list.clone();
+                Ok(())
+            }
+            Step::Poll(times) => (0..*times).try_for_each(|_| self.poll()),
+            Step::Settle => self.settle(),
+            Step::Lose(disk) => {
+                self.machine.lose(*disk);
+                self.observe()
+            }
+            Step::Fault(disk, fault, spared) => {
+                let disk = *disk % self.machine.cut().disks();
+                self.machine.inject(disk, Faults::once(*fault, *spared));
+                Ok(())
+            }
+        }
+    }
+
+    /// Has an action done, polling and taking checkpoints until the store takes it.
+    pub fn perform(&mut self, action: &Action) -> Result<(), String> {
         for _ in 0..PATIENCE {
-            let outcome = self.store.perform(&self.machine, action)?;
-            match outcome {
-                Outcome::Done => {
-                    self.done(action);
-                    return Ok(true);
-                }
-                Outcome::Refused => {
-                    self.observe();
-                    return Ok(false);
-                }
+            match self.store.perform(action)? {
+                Outcome::Done => return self.done(action),
+                Outcome::Refused => return self.observe(),
                 Outcome::Later => {
-                    self.observe();
+                    self.observe()?;
+                    if self.store.due() {
+                        self.try_checkpoint()?;
+                    }
                     self.poll()?;
                 }
             }
@@ -120,10 +148,32 @@ impl<S: Subject> Life<S> {
         Err(format!("stuck: {action:?} is put off for ever"))
     }
 
+    /// Takes a checkpoint as soon as the store can.
+    fn checkpoint(&mut self) -> Result<(), String> {
+        for _ in 0..PATIENCE {
+            if self.try_checkpoint()? {
+                return Ok(());
+            }
+            self.poll()?;
+        }
+        Err("stuck: a checkpoint is put off for ever".into())
+    }
+
+    fn try_checkpoint(&mut self) -> Result<bool, String> {
+        let list = self.history.world.runnable();
+        self.history.world.restart = list.clone();
+        let outcome = self.store.perform(&Action::Checkpoint(list))?;
+        self.observe()?;
+        Ok(outcome == Outcome::Done)
+    }
+
     /// One step of what is under way.
     pub fn poll(&mut self) -> Result<(), String> {
         self.store.poll()?;
-        self.observe();
+        self.observe()?;
+        if !self.lazy && self.store.due() {
+            self.try_checkpoint()?;
+        }
         Ok(())
     }
 
@@ -139,23 +189,24 @@ impl<S: Subject> Life<S> {
     }
 
     /// What the world is after an action, and what was seen while it was done.
-    fn done(&mut self, action: &Action) {
+    fn done(&mut self, action: &Action) -> Result<(), String> {
         if let Action::Journal(pages) = action {
             // What was written meanwhile may already be found.
             self.history.journal(pages);
             self.seen.journaled = false;
         }
-        // The store takes a snapshot before it lets a change in, never after.
-        self.observe();
-        match action {
-            Action::Put(objects) => self.history.world.objects.extend(objects.iter().cloned()),
-            Action::Restart(list) => self.history.world.restart = list.clone(),
-            _ => {}
+        self.observe()?;
+        if let Action::Put(objects) = action {
+            self.history.world.objects.extend(objects.iter().cloned());
         }
+        Ok(())
     }
 
     /// Takes down what the store did in its last step.
-    fn observe(&mut self) {
+    fn observe(&mut self) -> Result<(), String> {
+        if self.machine.hazards() > 0 {
+            return Err("two writes of one frame are in flight".into());
+        }
         let now = self.store.progress();
         let before = self.seen;
         self.seen = now;
@@ -175,6 +226,7 @@ impl<S: Subject> Life<S> {
             let moment = self.now();
             self.moments.push(moment);
         }
+        Ok(())
     }
 
     fn take(&mut self, expectation: Rc<Expectation>, redundant: bool) {

@@ -47,8 +47,10 @@ pub struct Object {
 /// A thread that is to run after a restart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Restart {
-    /// The thread's object.
+    /// The thread's node.
     pub thread: ObjectId,
+    /// The node's version.
+    pub version: Version,
     /// Its call count, without which it is not woken.
     pub call_count: CallCount,
     /// What it was doing.
@@ -64,6 +66,21 @@ pub struct World {
     pub objects: BTreeMap<ObjectId, Object>,
     /// Threads to restart.
     pub restart: Vec<Restart>,
+}
+
+impl World {
+    /// The threads to restart that are still there, as they are now: what goes with a snapshot.
+    pub fn runnable(&self) -> Vec<Restart> {
+        let list = self.restart.iter().filter_map(|entry| {
+            let object = self.objects.get(&entry.thread)?;
+            matches!(object.contents, Contents::Node(_)).then_some(Restart {
+                version: object.version,
+                call_count: object.call_count,
+                ..*entry
+            })
+        });
+        list.collect()
+    }
 }
 
 impl Object {

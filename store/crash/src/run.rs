@@ -1,13 +1,11 @@
 //! One run of a campaign: a chain of lives from one seed, and the states of their moments.
 
-use std::rc::Rc;
+use pebble_store_simulation::{Fates, Fault, Random};
 
-use pebble_store_simulation::{Fates, Image, Random};
-
-use crate::examine;
+use crate::examine::{self, Wrong};
 use crate::graph::{holds_together, Graph};
-use crate::history::{Expectation, History};
-use crate::life::{Life, Moment};
+use crate::history::History;
+use crate::life::{Beginning, Life, Moment};
 use crate::subject::{Action, Subject};
 use crate::tally::Tally;
 use crate::violation::{Place, Violation};
@@ -55,9 +53,6 @@ pub struct Plan<Shape> {
     pub choice: Choice,
 }
 
-/// What a cut left, and what may be found in it.
-type End = (Vec<Image>, Rc<Expectation>);
-
 /// A run under way.
 struct Run<'plan, S: Subject> {
     plan: &'plan Plan<S::Shape>,
@@ -68,6 +63,7 @@ struct Run<'plan, S: Subject> {
     only: Option<u64>,
     /// The model, where it makes the changes.
     graph: Option<Graph>,
+    hurt: Hurt,
 }
 
 /// Says which seed it was when the store panics.
@@ -111,6 +107,7 @@ pub fn run<S: Subject>(
         },
         only,
         graph: None,
+        hurt: Hurt::None,
     };
     run.lives()?;
     Ok(run.tally)
@@ -118,28 +115,45 @@ pub fn run<S: Subject>(
 
 impl<S: Subject> Run<'_, S> {
     fn lives(&mut self) -> Result<(), Box<Violation>> {
-        let (mut images, generation, world) = S::format(&self.plan.shape);
+        let shape = &self.plan.shape;
+        let mut world = S::world(shape);
         if let Source::Model(_) = self.plan.source {
-            let graph = Graph::new(self.random.word(), generation);
-            self.graph = Some(graph.map_err(|why| self.running(why))?);
+            let graph = Graph::new(self.random.word());
+            let graph = graph.map_err(|why| self.running(why))?;
+            world = graph.free_world();
+            self.graph = Some(graph);
         }
-        let mut expectation = History::new(generation, world).expectation();
+        let (images, generation) = S::format(shape, &world);
+        let mut beginning = Beginning {
+            images,
+            missing: None,
+            expectation: History::new(generation, world).expectation(),
+        };
         let lives = 1 + self.random.below(self.plan.lives);
         for number in 0..lives {
             self.place.life = number;
-            let queue = self.random.pick(&[2, 4, 16, 64]);
-            let (shape, random) = (&self.plan.shape, &mut self.random);
-            let begun = Life::<S>::begin(shape, &images, &expectation, random, queue);
-            let mut life = begun.map_err(|why| self.running(why))?;
+            let begun = Life::<S>::begin(shape, &beginning, &mut self.random);
+            let mut life = match begun {
+                Ok(life) => life,
+                Err(why) => return self.broken(why),
+            };
             self.tally.lives += 1;
             let early = life.moments();
             self.tally.during_recovery += self.moments(&early)?;
             self.come_back(&mut life).map_err(|why| self.running(why))?;
-            let end = self.live(&mut life)?;
+            let end = self.live(&mut life);
             self.tally += life.coverage();
-            (images, expectation) = end;
+            beginning = end?;
         }
         Ok(())
+    }
+
+    /// The store has given up. With a broken disk it may.
+    fn broken(&self, why: String) -> Result<(), Box<Violation>> {
+        match self.hurt {
+            Hurt::None => Err(self.running(why)),
+            _ => Ok(()),
+        }
     }
 
     /// The model goes back to where the store is, and what came back holds together; at first it fills the store.
@@ -148,8 +162,10 @@ impl<S: Subject> Run<'_, S> {
             return Ok(());
         };
         if self.place.life == 0 {
-            life.perform(&graph.put_all())?;
-            life.perform(&Action::Checkpoint)?;
+            for action in graph.put_each() {
+                life.perform(&action)?;
+            }
+            life.step(&Step::Checkpoint)?;
             life.settle()?;
             // What came before is no state of the model, and is not cut.
             life.moments();
@@ -163,7 +179,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// Does the steps of a life; returns with what a cut at its end, or somewhat earlier, left.
-    fn live(&mut self, life: &mut Life<S>) -> Result<End, Box<Violation>> {
+    fn live(&mut self, life: &mut Life<S>) -> Result<Beginning, Box<Violation>> {
         let steps = match &self.plan.source {
             Source::Script(script) => script.len() as u64 + 1,
             _ => 1 + self.random.below(self.plan.steps),
@@ -172,17 +188,19 @@ impl<S: Subject> Run<'_, S> {
         for number in 0..steps {
             let before = self.graph.clone();
             let (step, snapshots) = (self.step(number, life), life.snapshots());
-            let done = match &step {
-                Step::Act(action) => life.perform(action).map(|_| ()),
-                Step::Poll(times) => (0..*times).try_for_each(|_| life.poll()),
-                Step::Settle => life.settle(),
-            };
-            done.map_err(|why| self.running(format!("{}: {why}", step.name())))?;
+            if let Step::Fault(_, fault, _) = step {
+                self.hurt = self.hurt.and(fault);
+            }
+            let done = life.step(&step);
             if let Some(graph) = self.graph.as_mut().filter(|_| life.snapshots() > snapshots) {
                 graph.snapshot(life.history().newest(), before.as_ref());
             }
             last = life.moments();
             self.moments(&last)?;
+            if let Err(why) = done {
+                self.broken(format!("{}: {why}", step.name()))?;
+                break;
+            }
         }
         last.push(life.now());
         Ok(self.end(&last))
@@ -208,12 +226,16 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// A cut at one of these moments.
-    fn end(&mut self, moments: &[Moment]) -> End {
+    fn end(&mut self, moments: &[Moment]) -> Beginning {
         let at = self.random.below(moments.len() as u64) as usize;
         let moment = &moments[at];
         let fates = Fates::samples(&moment.cut, &mut self.random, 4);
         let which = self.random.below(fates.len() as u64) as usize;
-        (moment.cut.images(&fates[which]), moment.expectation.clone())
+        Beginning {
+            images: moment.cut.images(&fates[which]),
+            missing: missing(moment, self.random.below(6)),
+            expectation: moment.expectation.clone(),
+        }
     }
 
     /// Looks at the states of moments; returns how many.
@@ -247,31 +269,28 @@ impl<S: Subject> Run<'_, S> {
         let number = self.tally.states;
         self.tally.states += 1;
         self.tally.chained += u64::from(self.place.life > 0);
-        let lost = moment.cut.disks() > 1 && moment.redundant && chance < 2;
-        let lost = lost.then_some(chance as usize);
-        self.tally.one_disk += u64::from(lost.is_some());
+        let missing = missing(moment, chance);
+        self.tally.one_disk += u64::from(missing.is_some());
         if self.only.is_some_and(|only| only != number) {
             return Ok(());
         }
         let images = moment.cut.images(fates);
-        let found = examine::state::<S>(&self.plan.shape, &images, lost, &moment.expectation);
+        let shape = &self.plan.shape;
+        let found = examine::state::<S>(shape, &images, missing, &moment.expectation);
         if self.only.is_some() {
-            let result = found
-                .as_ref()
-                .err()
-                .cloned()
-                .unwrap_or("as expected".into());
-            println!("{}\n{result}", told(moment, fates, lost));
+            let result = found.as_ref().err().map_or("as expected", Wrong::text);
+            println!("{}\n{result}", told(moment, fates, missing));
         }
         match found {
             Ok(store) => self.tally += store.coverage(),
-            Err(what) => {
+            Err(wrong) if self.hurt.excuses(&wrong) => self.tally.refused += 1,
+            Err(wrong) => {
                 self.place.state = Some(number);
                 return Err(Box::new(Violation {
                     campaign: self.plan.name.clone(),
                     place: self.place,
-                    cut: told(moment, fates, lost),
-                    what,
+                    cut: told(moment, fates, missing),
+                    what: wrong.text().into(),
                 }));
             }
         }
@@ -289,14 +308,50 @@ impl<S: Subject> Run<'_, S> {
     }
 }
 
+/// Which disk of a pair is not there when a machine comes up again, by a chance of 6.
+fn missing(moment: &Moment, chance: u64) -> Option<usize> {
+    let gone = (0..moment.cut.disks()).find(|disk| moment.cut.gone(*disk));
+    match gone {
+        // It stays away, or comes back as it was.
+        Some(disk) => (chance < 3).then_some(disk),
+        None if moment.cut.disks() > 1 && moment.redundant && chance < 2 => Some(chance as usize),
+        None => None,
+    }
+}
+
+/// What broken disks have done to what is stored.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Hurt {
+    /// Nothing.
+    None,
+    /// The store may have noticed, and stopped; what is stored is whole.
+    Noticed,
+    /// Something was lost without a word.
+    Silent,
+}
+
+impl Hurt {
+    fn and(self, fault: Fault) -> Self {
+        self.max(match fault {
+            Fault::MisdirectedWrite | Fault::LostWrite => Self::Silent,
+            _ => Self::Noticed,
+        })
+    }
+
+    /// Whether something that is wrong after a cut is the disk's fault.
+    fn excuses(self, wrong: &Wrong) -> bool {
+        self == Self::Silent && matches!(wrong, Wrong::Lost(_))
+    }
+}
+
 /// A state in words.
-fn told(moment: &Moment, fates: &Fates, lost: Option<usize>) -> String {
+fn told(moment: &Moment, fates: &Fates, missing: Option<usize>) -> String {
     let cut = &moment.cut;
     let places = (0..cut.volatile()).filter_map(|write| cut.place(write));
     let places: Vec<_> = places.map(|(disk, at)| format!("{disk}:{at}")).collect();
-    let lost = lost.map_or(String::new(), |disk| format!(", disk {disk} lost"));
+    let missing = missing.map_or(String::new(), |disk| format!(", disk {disk} missing"));
     format!(
-        "after event {}, {fates}{lost}; writes not stable (disk:frame): {}",
+        "after event {}, {fates}{missing}; writes not stable (disk:frame): {}",
         cut.event,
         places.join(" ")
     )

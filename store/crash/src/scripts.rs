@@ -88,20 +88,21 @@ pub fn script(world: &World, operations: &[Operation]) -> Vec<Step> {
             Operation::Restart => {
                 let entry = |(thread, object): (ObjectId, Object)| Restart {
                     thread,
+                    version: object.version,
                     call_count: object.call_count,
                     hazard: byte,
                     priority: byte,
                 };
                 let list = some(true, 0).map(entry).into_iter().collect();
-                steps.push(Step::Act(Action::Restart(list)));
+                steps.push(Step::Restart(list));
                 None
             }
             Operation::Begin => {
-                steps.push(Step::Act(Action::Checkpoint));
+                steps.push(Step::Checkpoint);
                 None
             }
             Operation::Checkpoint => {
-                steps.push(Step::Act(Action::Checkpoint));
+                steps.push(Step::Checkpoint);
                 steps.push(Step::Settle);
                 None
             }
@@ -111,7 +112,7 @@ pub fn script(world: &World, operations: &[Operation]) -> Vec<Step> {
             steps.push(Step::Act(Action::Put(vec![(id, object)])));
         }
     }
-    steps.push(Step::Act(Action::Checkpoint));
+    steps.push(Step::Checkpoint);
     steps
 }
 

@@ -12,18 +12,12 @@ use crate::object::{Object, Restart, World};
 pub enum Action {
     /// These objects become this, all of them before or after a snapshot.
     Put(Vec<(ObjectId, Object)>),
-    /// From now on these threads are to be restarted.
-    Restart(Vec<Restart>),
-    /// Take the snapshot of a new generation, and make it stable in the background.
-    Checkpoint,
+    /// Take the snapshot of a new generation with these threads to restart, and make it stable in the background.
+    Checkpoint(Vec<Restart>),
     /// Make data pages stable together as they are now, whatever becomes of everything else.
     Journal(Vec<ObjectId>),
     /// Use an object, so that it is fetched, and another one perhaps given up.
     Touch(ObjectId),
-    /// A disk of a pair is lost while the machine runs.
-    LoseDisk(usize),
-    /// An empty or stale disk takes a lost one's place.
-    AttachDisk(usize),
 }
 
 /// What became of an action.
@@ -69,22 +63,42 @@ pub struct Coverage {
     pub fallbacks: u64,
 }
 
+/// Why an object is not as expected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Complaint {
+    /// The store says that it cannot be had. Legal only where the medium has lost it.
+    Unreadable(String),
+    /// It is something else. Never legal.
+    Wrong(String),
+}
+
 /// A store under test. Every method returns without waiting for the disk, except where it says so.
 pub trait Subject: Sized {
     /// What a campaign may choose about a store: sizes, disks, deliberate mistakes.
     type Shape: Clone + Debug;
 
-    /// Freshly formatted disks, and what is on them: every object of the store. The generation on them is the first.
-    fn format(shape: &Self::Shape) -> (Vec<Image>, u64, World);
+    /// The objects that there are on freshly formatted disks.
+    fn world(shape: &Self::Shape) -> World;
 
-    /// Comes up from what is on the disks, waiting for them. An error says why nothing could be recovered.
-    fn recover(shape: &Self::Shape, machine: &Machine) -> Result<Self, String>;
+    /// Freshly formatted disks with these objects, all of them free, and the generation on them.
+    fn format(shape: &Self::Shape, world: &World) -> (Vec<Image>, u64);
 
-    /// Does as asked, or not yet.
-    fn perform(&mut self, machine: &Machine, action: &Action) -> Result<Outcome, String>;
+    /// Comes up from what is on the disks, waiting for them; one of them may be `missing`. An error says why nothing could
+    /// be recovered.
+    fn recover(
+        shape: &Self::Shape,
+        machine: &Machine,
+        missing: Option<usize>,
+    ) -> Result<Self, String>;
+
+    /// Does as asked, or not yet. After an error nothing more is asked of it.
+    fn perform(&mut self, action: &Action) -> Result<Outcome, String>;
 
     /// Goes on with what is under way.
     fn poll(&mut self) -> Result<(), String>;
+
+    /// Whether it asks for a checkpoint.
+    fn due(&self) -> bool;
 
     /// Whether nothing is under way that the store will go on with by itself.
     fn idle(&self) -> bool;
@@ -92,11 +106,11 @@ pub trait Subject: Sized {
     /// How far it is.
     fn progress(&self) -> Progress;
 
-    /// Whether an object is as expected, waiting for the disk; an error says how it differs.
-    fn compare(&mut self, id: ObjectId, expected: &Object) -> Result<(), String>;
+    /// Whether an object is as expected, waiting for the disk.
+    fn compare(&mut self, id: ObjectId, expected: &Object) -> Result<(), Complaint>;
 
     /// The threads to restart, as recovered, in the order of their objects.
-    fn restart_list(&mut self) -> Result<Vec<Restart>, String>;
+    fn restart_list(&self) -> Vec<Restart>;
 
     /// What has happened in this life.
     fn coverage(&self) -> Coverage;

@@ -22,6 +22,8 @@ pub struct Tally {
     pub during_recovery: u64,
     /// Of these, with one disk of a pair missing.
     pub one_disk: u64,
+    /// Of these, in which the store said that a disk had lost something without a word.
+    pub refused: u64,
     /// What the stores counted.
     pub coverage: Coverage,
 }
@@ -47,6 +49,7 @@ impl AddAssign for Tally {
         self.chained += other.chained;
         self.during_recovery += other.during_recovery;
         self.one_disk += other.one_disk;
+        self.refused += other.refused;
         *self += other.coverage;
     }
 }
@@ -56,7 +59,7 @@ impl fmt::Display for Tally {
         let of = self.coverage;
         write!(
             out,
-            "{} states of {} moments in {} lives of {} runs ({} chained, {} during recovery, {} with one disk); \
+            "{} states of {} moments in {} lives of {} runs ({} chained, {} during recovery, {} with one disk, {} refused); \
              {} wraps, {} forced checkpoints, {} migrations, {} journal replays, {} resyncs, {} fall-backs",
             self.states,
             self.moments,
@@ -65,6 +68,7 @@ impl fmt::Display for Tally {
             self.chained,
             self.during_recovery,
             self.one_disk,
+            self.refused,
             of.wraps,
             of.forced,
             of.migrations,

@@ -6,7 +6,7 @@ use pebble_store_object::{
     CallCount, Capability, ObjectId, ObjectKind, Rights, Version, COUNTER_LIMIT, NODE_SLOTS,
     PAGE_SIZE,
 };
-use pebble_store_simulation::Random;
+use pebble_store_simulation::{Fault, Random};
 
 use crate::object::{Contents, Node, Object, Restart, World};
 use crate::subject::Action;
@@ -28,8 +28,10 @@ pub struct Weights {
     pub poll: u64,
     /// The store goes on until it has nothing to do.
     pub settle: u64,
-    /// A disk of a pair is lost, or a lost one replaced.
-    pub disk: u64,
+    /// A disk of a pair is lost.
+    pub lose: u64,
+    /// A disk does something wrong.
+    pub fault: u64,
 }
 
 /// A step of a workload.
@@ -37,10 +39,18 @@ pub struct Weights {
 pub enum Step {
     /// Something is asked of the store.
     Act(Action),
+    /// A checkpoint is asked for.
+    Checkpoint,
+    /// From now on these threads are to be restarted.
+    Restart(Vec<Restart>),
     /// The store is polled this often.
     Poll(u64),
     /// The store is polled until it is idle.
     Settle,
+    /// A disk is lost.
+    Lose(usize),
+    /// A disk does something wrong, after this many fitting requests.
+    Fault(usize, Fault, u64),
 }
 
 impl Step {
@@ -48,12 +58,12 @@ impl Step {
     pub fn name(&self) -> &'static str {
         match self {
             Step::Act(Action::Put(_)) => "changing objects",
-            Step::Act(Action::Restart(_)) => "changing the restart list",
-            Step::Act(Action::Checkpoint) => "taking a checkpoint",
+            Step::Act(Action::Checkpoint(_)) | Step::Checkpoint => "taking a checkpoint",
             Step::Act(Action::Journal(_)) => "journaling pages",
             Step::Act(Action::Touch(_)) => "using an object",
-            Step::Act(Action::LoseDisk(_)) => "losing a disk",
-            Step::Act(Action::AttachDisk(_)) => "attaching a disk",
+            Step::Restart(_) => "changing the restart list",
+            Step::Lose(_) => "losing a disk",
+            Step::Fault(..) => "breaking a disk",
             Step::Poll(_) => "polling",
             Step::Settle => "finishing what is under way",
         }
@@ -70,7 +80,8 @@ impl Weights {
         touch: 2,
         poll: 6,
         settle: 1,
-        disk: 0,
+        lose: 0,
+        fault: 0,
     };
 
     /// The next step in a world.
@@ -87,10 +98,10 @@ impl Weights {
             return Step::Act(put(id, world, random));
         }
         if is(self.restart) {
-            return Step::Act(Action::Restart(restart(&ids, random)));
+            return Step::Restart(restart(world, random));
         }
         if is(self.checkpoint) {
-            return Step::Act(Action::Checkpoint);
+            return Step::Checkpoint;
         }
         if is(self.journal) {
             let mut pages = vec![id];
@@ -113,11 +124,10 @@ impl Weights {
             return Step::Settle;
         }
         let disk = random.below(2) as usize;
-        Step::Act(if random.once_in(2) {
-            Action::LoseDisk(disk)
-        } else {
-            Action::AttachDisk(disk)
-        })
+        if is(self.lose) {
+            return Step::Lose(disk);
+        }
+        Step::Fault(disk, random.pick(&Fault::ALL), random.below(12))
     }
 
     fn sum(&self) -> u64 {
@@ -128,7 +138,8 @@ impl Weights {
             + self.touch
             + self.poll
             + self.settle
-            + self.disk
+            + self.lose
+            + self.fault
     }
 }
 
@@ -229,14 +240,17 @@ fn capability(world: &World, random: &mut Random) -> Capability {
     }
 }
 
-/// A restart list: some of the objects, in their order.
-fn restart(ids: &[ObjectId], random: &mut Random) -> Vec<Restart> {
-    let some = ids.iter().filter(|_| random.once_in(3));
-    let some: Vec<_> = some.copied().collect();
+/// A restart list: some of the nodes, in the order of their numbers.
+fn restart(world: &World, random: &mut Random) -> Vec<Restart> {
+    let nodes = world.objects.iter();
+    let nodes = nodes.filter(|(_, object)| matches!(object.contents, Contents::Node(_)));
+    let some = nodes.filter(|_| random.once_in(3));
+    let some: Vec<_> = some.collect();
     some.into_iter()
-        .map(|thread| Restart {
-            thread,
-            call_count: CallCount(random.below(1000)),
+        .map(|(thread, object)| Restart {
+            thread: *thread,
+            version: object.version,
+            call_count: object.call_count,
             hazard: random.below(3) as u8,
             priority: random.below(32) as u8,
         })

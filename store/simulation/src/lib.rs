@@ -7,8 +7,8 @@
 //! torn. Contents are shared between images (copy-on-write), so that a state costs what was changed in it.
 //!
 //! Media faults (reads and writes that fail, land elsewhere, or answer with what was there before) are injected by
-//! [`Faults`]. Two requests for one frame in flight at once, one of them a write, have no defined outcome: the machine
-//! counts them as [`Machine::hazards`], and a store must have none.
+//! [`Faults`]. Of two writes of one frame in flight at once nobody knows what is left: the machine counts them as
+//! [`Machine::hazards`], and a store must have none. A read that meets a write sees any mixture of their sectors.
 #![forbid(unsafe_code)]
 
 mod cut;

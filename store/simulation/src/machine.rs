@@ -74,7 +74,7 @@ impl Machine {
         self.0.borrow().event
     }
 
-    /// Requests that met another one in flight for the same frame, one of them a write.
+    /// Writes that met another one in flight for the same frame: what is left of the two is nobody's promise.
     pub fn hazards(&self) -> u64 {
         self.0.borrow().hazards
     }

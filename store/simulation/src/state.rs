@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use pebble_store_device::{Completion, Error, Frame, Request, Tag, FRAME_SIZE};
+use pebble_store_device::{Completion, Error, Frame, Request, Tag, FRAME_SIZE, SECTOR_SIZE};
 
 use crate::fault::{Fault, Faults, Kind};
 use crate::{Image, Random};
@@ -62,16 +62,13 @@ impl State {
         }
     }
 
-    /// Whether a request touches a frame that a request in flight touches, one of them a write.
+    /// Whether a request writes a frame that a request in flight writes.
     pub fn hazard(&self, request: &Request) -> bool {
-        self.pending
-            .iter()
-            .any(|pending| match (&pending.request, request) {
-                (Request::Write { at, .. }, Request::Write { at: other, .. })
-                | (Request::Read { at, .. }, Request::Write { at: other, .. })
-                | (Request::Write { at, .. }, Request::Read { at: other, .. }) => at == other,
-                _ => false,
-            })
+        let Request::Write { at, .. } = request else {
+            return false;
+        };
+        let mut pending = self.pending.iter();
+        pending.any(|other| matches!(&other.request, Request::Write { at: same, .. } if same == at))
     }
 
     /// Takes a request in. What it could leave behind after a cut has changed if it is a write.
@@ -221,7 +218,10 @@ impl State {
             Some(Fault::MisdirectedRead) => {
                 *buffer = *self.current(random.below(self.stable.frames()));
             }
-            _ => *buffer = *self.current(at),
+            _ => {
+                *buffer = *self.current(at);
+                self.race(at, buffer, random);
+            }
         }
         if fault == Some(Fault::FlippedBit) {
             let bit = random.below(FRAME_SIZE as u64 * 8);
@@ -229,6 +229,19 @@ impl State {
         }
         self.reads += 1;
         Ok(())
+    }
+
+    /// A read that meets a write in flight sees any mixture of old and new sectors.
+    fn race(&self, at: u64, buffer: &mut Frame, random: &mut Random) {
+        let racing = self.pending.iter().filter_map(|pending| pending.write.as_ref());
+        for (_, contents) in racing.filter(|(place, _)| *place == Some(at)) {
+            let seen = random.word();
+            let sectors = buffer.chunks_exact_mut(SECTOR_SIZE);
+            let both = sectors.zip(contents.chunks_exact(SECTOR_SIZE)).enumerate();
+            for (_, (old, new)) in both.filter(|(sector, _)| seen & 1 << sector != 0) {
+                old.copy_from_slice(new);
+            }
+        }
     }
 
     /// The last completed write of a frame.

@@ -1,16 +1,24 @@
-//! A store of one page's length: two slots for everything, two headers, two flushes. It has no log and no journal.
+//! A store of a few pages' length: two slots for each page, two headers with everything else, two flushes. It has no log and no
+//! journal.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use pebble_store_crash::object::{Contents, Object, Restart, World};
-use pebble_store_crash::subject::{Action, Coverage, Outcome, Progress, Subject};
+use pebble_store_crash::object::{Contents, Node, Object, Restart, World};
+use pebble_store_crash::subject::{Action, Complaint, Coverage, Outcome, Progress, Subject};
 use pebble_store_device::{BlockDevice, Frame, Request, Tag, FRAME_SIZE};
-use pebble_store_object::{CallCount, ObjectId, ObjectKind, Version};
+use pebble_store_object::{CallCount, Capability, ObjectId, ObjectKind, Version, NODE_SLOTS};
 use pebble_store_simulation::{Disk, Image, Machine};
 
-/// Pages that it keeps, each with its version in the last 8 bytes of a frame.
-const PAGES: u64 = 3;
+/// Pages that it keeps; their versions are in the header.
+const PAGES: u64 = 2;
+
+/// A node that it keeps in the header, as long as it has no capabilities.
+const NODE: ObjectId = ObjectId(PAGES);
+
+/// Where the header has versions, and the node.
+const VERSIONS: usize = 1024;
+const NODE_AT: usize = 3072;
 
 /// What it does wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,40 +60,65 @@ fn set(frame: &mut Frame, at: usize, word: u64) {
     frame[at..at + 8].copy_from_slice(&word.to_le_bytes());
 }
 
-fn header(generation: u64, restart: &[Restart]) -> Box<Frame> {
+fn header(generation: u64, world: &World, restart: &[Restart]) -> Box<Frame> {
     let mut frame = Box::new([0; FRAME_SIZE]);
     set(&mut frame, 8, generation);
     set(&mut frame, 16, restart.len() as u64);
     for (index, entry) in restart.iter().enumerate() {
         let at = 24 + 32 * index;
-        set(&mut frame, at, entry.thread.0);
+        set(&mut frame, at, entry.version.0);
         set(&mut frame, at + 8, entry.call_count.0);
         set(&mut frame, at + 16, entry.hazard.into());
         set(&mut frame, at + 24, entry.priority.into());
     }
+    for (index, object) in world.objects.values().enumerate() {
+        set(&mut frame, VERSIONS + 8 * index, object.version.0);
+    }
+    let node = &world.objects[&NODE];
+    set(
+        &mut frame,
+        NODE_AT,
+        u64::from(node.contents != Contents::Nothing),
+    );
+    set(&mut frame, NODE_AT + 8, node.call_count.0);
     let sum = sum(&frame);
     set(&mut frame, 0, sum);
     frame
 }
 
-fn page(frame: &Frame) -> Object {
-    let mut bytes = *frame;
-    set(&mut bytes, FRAME_SIZE - 8, 0);
+fn page(version: u64, frame: &Frame) -> Object {
     Object {
         kind: ObjectKind::DataPage,
-        version: Version(word(frame, FRAME_SIZE - 8)),
+        version: Version(version),
         call_count: CallCount(0),
-        contents: Contents::Bytes(Rc::new(bytes)),
+        contents: Contents::Bytes(Rc::new(*frame)),
     }
 }
 
-fn frame(object: &Object) -> Box<Frame> {
-    let Contents::Bytes(bytes) = &object.contents else {
-        panic!("it keeps pages only");
-    };
-    let mut frame = Box::new(**bytes);
-    set(&mut frame, FRAME_SIZE - 8, object.version.0);
-    frame
+fn node(version: u64, used: bool, calls: u64) -> Object {
+    Object {
+        kind: ObjectKind::Node,
+        version: Version(version),
+        call_count: CallCount(calls),
+        contents: match used {
+            false => Contents::Nothing,
+            true => Contents::Node(Rc::new(Node {
+                height: 0,
+                guard: 0,
+                slots: [Capability::VOID; NODE_SLOTS],
+            })),
+        },
+    }
+}
+
+/// Whether it can keep this.
+fn keeps(id: ObjectId, object: &Object) -> bool {
+    match &object.contents {
+        Contents::Bytes(_) => true,
+        Contents::Nothing => id == NODE,
+        Contents::Node(_) => *object == node(object.version.0, true, object.call_count.0),
+        Contents::Slots(_) => false,
+    }
 }
 
 fn read(disk: &mut Disk, at: u64) -> Box<Frame> {
@@ -102,19 +135,23 @@ fn read(disk: &mut Disk, at: u64) -> Box<Frame> {
 impl Subject for Toy {
     type Shape = Mistake;
 
-    fn format(_: &Mistake) -> (Vec<Image>, u64, World) {
-        let mut image = Image::new(2 + 2 * PAGES);
-        image.write(1, *header(1, &[]));
-        let empty = page(&[0; FRAME_SIZE]);
-        let objects = (0..PAGES).map(|id| (ObjectId(id), empty.clone()));
-        let world = World {
-            objects: objects.collect(),
+    fn world(_: &Mistake) -> World {
+        let pages = (0..PAGES).map(|id| (ObjectId(id), page(0, &[0; FRAME_SIZE])));
+        let mut objects: BTreeMap<_, _> = pages.collect();
+        objects.insert(NODE, node(0, false, 0));
+        World {
+            objects,
             restart: Vec::new(),
-        };
-        (vec![image], 1, world)
+        }
     }
 
-    fn recover(mistake: &Mistake, machine: &Machine) -> Result<Self, String> {
+    fn format(_: &Mistake, world: &World) -> (Vec<Image>, u64) {
+        let mut image = Image::new(2 + 2 * PAGES);
+        image.write(1, *header(1, world, &[]));
+        (vec![image], 1)
+    }
+
+    fn recover(mistake: &Mistake, machine: &Machine, _: Option<usize>) -> Result<Self, String> {
         let mut disk = machine.disk(0);
         let headers = [read(&mut disk, 0), read(&mut disk, 1)];
         let believed = |frame: &&Frame| {
@@ -131,7 +168,8 @@ impl Subject for Toy {
         let entry = |index: u64| {
             let at = 24 + 32 * index as usize;
             Restart {
-                thread: ObjectId(word(newest, at)),
+                thread: NODE,
+                version: Version(word(newest, at)),
                 call_count: CallCount(word(newest, at + 8)),
                 hazard: word(newest, at + 16) as u8,
                 priority: word(newest, at + 24) as u8,
@@ -141,8 +179,12 @@ impl Subject for Toy {
         let mut objects = BTreeMap::new();
         for id in 0..PAGES {
             let at = 2 + generation % 2 * PAGES + id;
-            objects.insert(ObjectId(id), page(&read(&mut disk, at)));
+            let version = word(newest, VERSIONS + 8 * id as usize);
+            objects.insert(ObjectId(id), page(version, &read(&mut disk, at)));
         }
+        let version = word(newest, VERSIONS + 8 * PAGES as usize);
+        let used = word(newest, NODE_AT) != 0;
+        objects.insert(NODE, node(version, used, word(newest, NODE_AT + 8)));
         Ok(Self {
             mistake: *mistake,
             disk,
@@ -158,22 +200,19 @@ impl Subject for Toy {
         })
     }
 
-    fn perform(&mut self, _: &Machine, action: &Action) -> Result<Outcome, String> {
+    fn perform(&mut self, action: &Action) -> Result<Outcome, String> {
         match action {
             Action::Put(objects) => {
-                // Its version is kept there.
-                let taken = |object: &Object| match &object.contents {
-                    Contents::Bytes(bytes) => word(&bytes[..], FRAME_SIZE - 8) != 0,
-                    _ => true,
-                };
-                if objects.iter().any(|(_, object)| taken(object)) {
+                if objects.iter().any(|(id, object)| !keeps(*id, object)) {
                     return Ok(Outcome::Refused);
                 }
                 self.world.objects.extend(objects.iter().cloned());
             }
-            Action::Restart(list) => self.world.restart = list.clone(),
-            Action::Checkpoint if !self.idle() => return Ok(Outcome::Later),
-            Action::Checkpoint => self.checkpoint(),
+            Action::Checkpoint(_) if !self.idle() => return Ok(Outcome::Later),
+            Action::Checkpoint(list) => {
+                self.world.restart = list.clone();
+                self.checkpoint();
+            }
             Action::Touch(_) => {}
             _ => return Ok(Outcome::Refused),
         }
@@ -205,6 +244,10 @@ impl Subject for Toy {
         Ok(())
     }
 
+    fn due(&self) -> bool {
+        false
+    }
+
     fn idle(&self) -> bool {
         self.turns.is_empty()
     }
@@ -213,13 +256,16 @@ impl Subject for Toy {
         self.progress
     }
 
-    fn compare(&mut self, id: ObjectId, expected: &Object) -> Result<(), String> {
+    fn compare(&mut self, id: ObjectId, expected: &Object) -> Result<(), Complaint> {
         let found = &self.world.objects[&id];
-        expected.difference(found).map_or(Ok(()), Err)
+        match expected.difference(found) {
+            None => Ok(()),
+            Some(why) => Err(Complaint::Wrong(why)),
+        }
     }
 
-    fn restart_list(&mut self) -> Result<Vec<Restart>, String> {
-        Ok(self.world.restart.clone())
+    fn restart_list(&self) -> Vec<Restart> {
+        self.world.restart.clone()
     }
 
     fn coverage(&self) -> Coverage {
@@ -233,13 +279,18 @@ impl Toy {
         self.progress.newest += 1;
         let generation = self.progress.newest;
         let half = generation % 2;
-        let mut objects: Vec<_> = self.world.objects.iter().collect();
+        let mut pages: Vec<_> = (0..PAGES).collect();
         if self.mistake == Mistake::ForgetsAPage {
-            objects.pop();
+            pages.pop();
         }
-        let pages = objects.iter().map(|(id, object)| Request::Write {
-            at: 2 + half * PAGES + id.0,
-            buffer: frame(object),
+        let pages = pages.into_iter().filter_map(|id| {
+            let Contents::Bytes(bytes) = &self.world.objects[&ObjectId(id)].contents else {
+                return None;
+            };
+            Some(Request::Write {
+                at: 2 + half * PAGES + id,
+                buffer: Box::new(**bytes),
+            })
         });
         let mut turns = vec![pages.collect()];
         if self.mistake != Mistake::NoFirstFlush {
@@ -254,7 +305,7 @@ impl Toy {
                 Mistake::OneHeader => 1,
                 _ => half,
             },
-            buffer: header(generation, restart),
+            buffer: header(generation, &self.world, restart),
         }]);
         if self.mistake != Mistake::NoSecondFlush {
             turns.push(vec![Request::Flush]);
