@@ -17,6 +17,8 @@ const QUEUE: usize = 64;
 pub enum Wrong {
     /// The store says that something cannot be had.
     Lost(String),
+    /// It gives a generation that was, but is not the last.
+    Older(String),
     /// It gives something that may not be.
     False(String),
 }
@@ -25,7 +27,7 @@ impl Wrong {
     /// What is wrong, in words.
     pub fn text(&self) -> &str {
         match self {
-            Self::Lost(text) | Self::False(text) => text,
+            Self::Lost(text) | Self::Older(text) | Self::False(text) => text,
         }
     }
 }
@@ -63,13 +65,14 @@ pub fn recovered<S: Subject>(store: &mut S, expectation: &Expectation) -> Result
             Err(why) => complaint = Some(why),
         }
     }
-    Err(complaint.unwrap_or_else(|| {
-        let known = expectation.snapshots.iter();
-        let known: Vec<_> = known.map(|e| e.snapshot.generation).collect();
-        Wrong::False(format!(
-            "generation {generation} came back; only {known:?} may"
-        ))
-    }))
+    let known = expectation.snapshots.iter();
+    let known: Vec<_> = known.map(|e| e.snapshot.generation).collect();
+    let text = format!("generation {generation} came back; only {known:?} may");
+    let mut older = expectation.older.iter();
+    if older.any(|e| e.snapshot.generation == generation && compare(store, e).is_ok()) {
+        return Err(Wrong::Older(text));
+    }
+    Err(complaint.unwrap_or(Wrong::False(text)))
 }
 
 /// Compares every object and the restart list; returns what the journaled pages hold.

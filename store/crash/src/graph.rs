@@ -10,14 +10,19 @@ use pebble_store_object::{CallCount, Capability, ObjectId, ObjectKind, Version, 
 
 use crate::object::{Contents, Node, Object, World};
 use crate::subject::Action;
+use crate::volume;
 
-/// The frame of the first page. Frame 0 is left alone: the model gives the number 0 to nobody.
+/// The frame of the first page, as in [`crate::real::Shape`]. Frame 0 is left alone: the model gives the number 0 to nobody.
 const FIRST: u64 = 1;
 
-/// Frames that the objects of [`Graph`] take, from frame 0.
-pub fn frames() -> u64 {
-    let Layout { pages, nodes, .. } = Layout::SMALL;
-    FIRST + pages + nodes.div_ceil(NODES_PER_POT as u64)
+/// Pages of the model, from frame [`FIRST`] on.
+pub fn pages() -> u64 {
+    Layout::SMALL.pages
+}
+
+/// Pots for the nodes of the model, behind the pages.
+pub fn pots() -> u64 {
+    Layout::SMALL.nodes.div_ceil(NODES_PER_POT as u64)
 }
 
 /// A history of the model, and where it was at each snapshot.
@@ -152,8 +157,8 @@ fn outward(layout: &Layout, id: ObjectId) -> ObjectId {
         return page_id(ObjectFrame(FIRST + place));
     }
     let node = place - layout.pages;
-    let frame = FIRST + layout.pages + node / NODES_PER_POT as u64;
-    node_id(ObjectFrame(frame), (node % NODES_PER_POT as u64) as usize)
+    let pot = volume::pot(layout.pages, node / NODES_PER_POT as u64);
+    node_id(pot, (node % NODES_PER_POT as u64) as usize)
 }
 
 /// Whether a world that came back holds together: the model's invariants.

@@ -34,6 +34,8 @@ struct Journaled {
 pub struct Expectation {
     /// Generations that may be found, oldest first, at least one.
     pub snapshots: Vec<Expected>,
+    /// Committed generations before these: found only if a disk has lost something without a word.
+    pub older: Vec<Expected>,
 }
 
 /// What belongs to a generation.
@@ -46,6 +48,9 @@ pub struct Expected {
     pub journaled: Vec<BTreeMap<ObjectId, Object>>,
 }
 
+/// Generations that are remembered although newer ones are committed.
+const OLDER: usize = 4;
+
 /// What has happened to the store so far.
 #[derive(Debug)]
 pub struct History {
@@ -53,6 +58,8 @@ pub struct History {
     pub world: World,
     /// The last committed generation, and those after it.
     snapshots: Vec<Rc<Snapshot>>,
+    /// Generations before, at most [`OLDER`].
+    older: Vec<Rc<Snapshot>>,
     journal: Vec<Journaled>,
     expectation: Option<Rc<Expectation>>,
 }
@@ -68,6 +75,7 @@ impl History {
         Self {
             world,
             snapshots: vec![Rc::new(snapshot)],
+            older: Vec::new(),
             journal: Vec::new(),
             expectation: None,
         }
@@ -86,6 +94,7 @@ impl History {
                 world: expected.snapshot.world.clone(),
                 journaled: 0,
             })],
+            older: Vec::new(),
             // What was rolled forward is on the disk, and is there after the next cut too.
             journal: vec![Journaled { pages, done: true }],
             expectation: None,
@@ -116,6 +125,10 @@ impl History {
     pub fn commit(&mut self, generation: u64) {
         if generation > self.committed() {
             self.expectation = None;
+            let before = self.snapshots.iter().filter(|s| s.generation < generation);
+            self.older.extend(before.cloned());
+            let many = self.older.len().saturating_sub(OLDER);
+            self.older.drain(..many);
             self.snapshots.retain(|s| s.generation >= generation);
         }
     }
@@ -141,7 +154,7 @@ impl History {
 
     /// What may be found after a cut now.
     pub fn expectation(&mut self) -> Rc<Expectation> {
-        let (snapshots, journal) = (&self.snapshots, &self.journal);
+        let (snapshots, older, journal) = (&self.snapshots, &self.older, &self.journal);
         let made = self.expectation.get_or_insert_with(|| {
             let expected = |snapshot: &Rc<Snapshot>| Expected {
                 snapshot: snapshot.clone(),
@@ -149,6 +162,7 @@ impl History {
             };
             Rc::new(Expectation {
                 snapshots: snapshots.iter().map(expected).collect(),
+                older: older.iter().map(expected).collect(),
             })
         });
         made.clone()

@@ -16,11 +16,14 @@ pub mod graph;
 pub mod history;
 pub mod life;
 pub mod object;
+pub mod plans;
+pub mod real;
 pub mod run;
 pub mod scripts;
 pub mod subject;
 pub mod tally;
 pub mod violation;
+pub mod volume;
 pub mod workload;
 
 pub use subject::Subject;

@@ -42,6 +42,8 @@ pub struct Life<S: Subject> {
     history: History,
     seen: Progress,
     moments: Vec<Moment>,
+    /// A disk was lost in this life.
+    alone: bool,
     /// Checkpoints are taken only when the store does not go on without.
     lazy: bool,
 }
@@ -69,6 +71,7 @@ impl<S: Subject> Life<S> {
             store,
             history,
             moments: Vec::new(),
+            alone: false,
             lazy: random.once_in(3),
         };
         // While it was coming up, what could be found was what could be found before.
@@ -103,7 +106,7 @@ impl<S: Subject> Life<S> {
         Moment {
             cut: self.machine.cut(),
             expectation: self.history.expectation(),
-            redundant: self.seen.redundant,
+            redundant: self.seen.redundant && !self.alone,
         }
     }
 
@@ -118,8 +121,11 @@ impl<S: Subject> Life<S> {
             }
             Step::Poll(times) => (0..*times).try_for_each(|_| self.poll()),
             Step::Settle => self.settle(),
+            // The only good disk of a pair stays.
+            Step::Lose(_) if self.alone || !self.seen.redundant => Ok(()),
             Step::Lose(disk) => {
                 self.machine.lose(*disk);
+                self.alone = true;
                 self.observe()
             }
             Step::Fault(disk, fault, spared) => {
@@ -216,7 +222,7 @@ impl<S: Subject> Life<S> {
             expectation = self.history.expectation();
         }
         // In the middle of the step the promise was not yet made.
-        self.take(expectation, before.redundant && now.redundant);
+        self.take(expectation, before.redundant && now.redundant && !self.alone);
         let promised = now.committed > before.committed || now.journaled && !before.journaled;
         if promised {
             self.history.commit(now.committed);
