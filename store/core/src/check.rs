@@ -142,7 +142,7 @@ impl<D: BlockDevice> Store<D> {
     pub fn check(&mut self, slots: usize) -> Option<Finding> {
         for _ in 0..slots.min(self.cache.slots.len()) {
             self.check_hand = (self.check_hand + 1) % self.cache.slots.len();
-            let finding = self.look_at_slot(self.check_hand as u32);
+            let finding = self.look_at_slot(self.check_hand as u32, self.checkpoint.as_ref());
             if finding.is_some() {
                 return finding;
             }
@@ -151,7 +151,11 @@ impl<D: BlockDevice> Store<D> {
     }
 
     /// A slot of the cache, whatever its state.
-    pub(crate) fn look_at_slot(&self, index: u32) -> Option<Finding> {
+    pub(crate) fn look_at_slot(
+        &self,
+        index: u32,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Option<Finding> {
         let slot = &self.cache.slots[index as usize];
         let frame = slot.frame;
         if frame == NO_FRAME {
@@ -173,7 +177,7 @@ impl<D: BlockDevice> Store<D> {
             return None;
         }
         if slot.changed != 0 {
-            return self.check_listed(index, slot.changed);
+            return self.check_listed(index, slot.changed, checkpoint);
         }
         if let Some(entry) = self.index.get(frame) {
             if entry.tag != slot.tag {
@@ -193,12 +197,17 @@ impl<D: BlockDevice> Store<D> {
     }
 
     /// A changed object must be in the list of its epoch.
-    fn check_listed(&self, index: u32, epoch: u64) -> Option<Finding> {
+    fn check_listed(
+        &self,
+        index: u32,
+        epoch: u64,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Option<Finding> {
         let frame = self.cache.slots[index as usize].frame;
         let listed = if epoch == self.cache.epoch {
             self.cache.is_listed(index, &self.cache.changed)
         } else {
-            match &self.checkpoint {
+            match checkpoint {
                 Some(checkpoint) if checkpoint.generation == epoch => {
                     self.cache.is_listed(index, &checkpoint.frozen)
                 }

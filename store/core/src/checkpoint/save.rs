@@ -31,9 +31,10 @@ impl<D: BlockDevice> Store<D> {
                 checkpoint.items.push(item);
             } else if place - checkpoint.frozen.len() < self.cache.slots.len() {
                 let index = (place - checkpoint.frozen.len()) as u32;
-                if let (Some(finding), false) =
-                    (self.look_at_slot(index), mutated!(self, CheckSkipped))
-                {
+                if let (Some(finding), false) = (
+                    self.look_at_slot(index, Some(checkpoint)),
+                    mutated!(self, CheckSkipped),
+                ) {
                     return Err(Error::Inconsistent(finding));
                 }
             } else {
