@@ -176,6 +176,9 @@ impl<D: BlockDevice> Store<D> {
                 return Err(Error::Damaged { frame });
             }
             recovery.pages.retain(|page| page.record < bad.record);
+            // The next record takes its number and its place: behind it, nothing could be told from a record that was lost.
+            let torn = &recovery.records[bad.record];
+            self.journal.go_back(torn.sequence, torn.position);
             recovery.records.truncate(bad.record);
         }
         self.counters.journal_replays = recovery.records.len() as u64;
