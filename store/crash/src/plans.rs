@@ -15,7 +15,7 @@ use crate::{graph, real::Real};
 /// A store of a few pages and nodes, with a log that is as tight as can be.
 pub fn tight() -> Shape {
     Shape {
-        log: 20,
+        log: 28,
         journal: 8,
         pages: 5,
         pots: 1,
@@ -137,18 +137,22 @@ pub fn scripts(disks: usize, length: u32) -> Vec<Plan<Shape>> {
     plans.collect()
 }
 
-/// The campaign of this name.
-pub fn named(name: &str) -> Option<Plan<Shape>> {
-    let plans = [
+/// The campaigns with random workloads.
+pub fn random() -> Vec<Plan<Shape>> {
+    vec![
         single(),
-        lagging(),
         journal(),
-        pair(),
+        lagging(),
         broken(),
+        pair(),
         broken_pair(),
         model(),
-    ];
-    let mut plans = plans.into_iter();
+    ]
+}
+
+/// The campaign of this name.
+pub fn named(name: &str) -> Option<Plan<Shape>> {
+    let mut plans = random().into_iter();
     if let Some(plan) = plans.find(|plan| plan.name == name) {
         return Some(plan);
     }

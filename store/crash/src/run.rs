@@ -191,6 +191,10 @@ impl<S: Subject> Run<'_, S> {
             if let Step::Fault(_, fault, _) = step {
                 self.hurt = self.hurt.and(fault);
             }
+            if self.only.is_some() {
+                let life = self.place.life;
+                println!("life {life}, state {}: {}", self.tally.states, step.told());
+            }
             let done = life.step(&step);
             if let Some(graph) = self.graph.as_mut().filter(|_| life.snapshots() > snapshots) {
                 graph.snapshot(life.history().newest(), before.as_ref());

@@ -70,6 +70,29 @@ impl Step {
     }
 }
 
+impl Step {
+    /// What it is, and what it is done to.
+    pub fn told(&self) -> String {
+        let name = self.name();
+        match self {
+            Step::Act(Action::Put(objects)) => {
+                let ids = objects.iter().map(|(id, object)| {
+                    let Object { kind, version, .. } = object;
+                    format!(" {:#x} ({kind:?}, version {})", id.0, version.0)
+                });
+                format!("{name}:{}", ids.collect::<String>())
+            }
+            Step::Act(Action::Journal(pages)) => format!("{name}: {pages:x?}"),
+            Step::Poll(times) => format!("{name} {times} times"),
+            Step::Lose(disk) => format!("{name}: {disk}"),
+            Step::Fault(disk, fault, spared) => {
+                format!("{name}: {disk}, {fault:?} after {spared} requests of its kind")
+            }
+            _ => name.into(),
+        }
+    }
+}
+
 impl Weights {
     /// A bit of everything but disks that are lost.
     pub const ORDINARY: Weights = Weights {
