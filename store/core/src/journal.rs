@@ -53,14 +53,6 @@ impl Journal {
         }
     }
 
-    /// The last record that was found is none: its number and place are given out again.
-    pub fn go_back(&mut self, sequence: u64, position: u64) {
-        self.sequence = sequence;
-        self.position = position;
-        self.stable = sequence;
-        self.waiting = sequence;
-    }
-
     /// Records and pages below these are needed no more.
     pub fn free_to(&mut self, sequence: u64, position: u64) {
         self.oldest = (sequence, position);
