@@ -10,7 +10,10 @@ use pebble_store_crash::real::Real;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let states = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(20_000);
+    let states = arguments
+        .next()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(20_000);
     let only: Vec<String> = arguments.collect();
     std::panic::set_hook(Box::new(|_| {}));
     for mutant in Mutant::ALL {
@@ -25,10 +28,18 @@ fn main() {
             let found = catch_unwind(AssertUnwindSafe(|| campaign::<Real>(&plan, 0, states)));
             let text = match found {
                 Ok(Ok(_)) => continue,
-                Ok(Err(violation)) => format!("seed {}, {:?}: {}", violation.place.seed, violation.place.state, violation.what),
+                Ok(Err(violation)) => format!(
+                    "seed {}, {:?}: {}",
+                    violation.place.seed, violation.place.state, violation.what
+                ),
                 Err(_) => "panic".into(),
             };
-            println!("{name}: {} in {:.1} s: {:.150}", plan.name, start.elapsed().as_secs_f64(), text);
+            println!(
+                "{name}: {} in {:.1} s: {:.150}",
+                plan.name,
+                start.elapsed().as_secs_f64(),
+                text
+            );
             told = true;
             break;
         }

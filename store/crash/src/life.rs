@@ -222,7 +222,10 @@ impl<S: Subject> Life<S> {
             expectation = self.history.expectation();
         }
         // In the middle of the step the promise was not yet made.
-        self.take(expectation, before.redundant && now.redundant && !self.alone);
+        self.take(
+            expectation,
+            before.redundant && now.redundant && !self.alone,
+        );
         let promised = now.committed > before.committed || now.journaled && !before.journaled;
         if promised {
             self.history.commit(now.committed);

@@ -227,7 +227,9 @@ impl Real {
                 self.record = Some(record);
                 Ok(Outcome::Done)
             }
-            Err(Stop::Error(Error::NoJournal | Error::JournalRecord { .. })) => Ok(Outcome::Refused),
+            Err(Stop::Error(Error::NoJournal | Error::JournalRecord { .. })) => {
+                Ok(Outcome::Refused)
+            }
             Err(stop) => outcome(stop),
         };
         self.look();
@@ -242,9 +244,9 @@ impl Real {
             let frame = object_frame(*id);
             let tag = self.store.tag(frame)?;
             match (tag.kind, object.kind) {
-                (FrameKind::Unused, _) => fresh.extend(Some((frame, wanted(object))).filter(|(_, kind)| {
-                    *kind != FrameKind::Unused
-                })),
+                (FrameKind::Unused, _) => fresh.extend(
+                    Some((frame, wanted(object))).filter(|(_, kind)| *kind != FrameKind::Unused),
+                ),
                 (_, ObjectKind::Node) => {
                     let node = self.store.node(*id)?;
                     self.store.set_node(*id, &node)?;
@@ -265,7 +267,10 @@ impl Real {
         }
         for (id, object) in objects {
             self.set(*id, object).unwrap_or_else(|stop| {
-                panic!("object {:#x} was ready to be changed, and is not: {stop:?}", id.0)
+                panic!(
+                    "object {:#x} was ready to be changed, and is not: {stop:?}",
+                    id.0
+                )
             });
         }
         Ok(())
@@ -280,13 +285,19 @@ impl Real {
                 }
             }
             Contents::Bytes(bytes) => *self.store.write(frame)? = **bytes,
-            Contents::Slots(slots) => *self.store.write(frame)? = *encode_capability_page(&page_of(slots)),
+            Contents::Slots(slots) => {
+                *self.store.write(frame)? = *encode_capability_page(&page_of(slots))
+            }
             Contents::Nothing | Contents::Node(_) => self.store.set_node(id, &stored(object))?,
         }
         Ok(())
     }
 
-    fn compare_page(&mut self, id: ObjectId, expected: &Object) -> Result<Result<(), String>, Stop> {
+    fn compare_page(
+        &mut self,
+        id: ObjectId,
+        expected: &Object,
+    ) -> Result<Result<(), String>, Stop> {
         let frame = object_frame(id);
         let tag: Tag = self.store.tag(frame)?;
         if (tag.kind, tag.version) != (wanted(expected), expected.version) {
@@ -313,7 +324,11 @@ impl Real {
         Ok(differs.map_or(Ok(()), Err))
     }
 
-    fn compare_node(&mut self, id: ObjectId, expected: &Object) -> Result<Result<(), String>, Stop> {
+    fn compare_node(
+        &mut self,
+        id: ObjectId,
+        expected: &Object,
+    ) -> Result<Result<(), String>, Stop> {
         let tag = self.store.tag(object_frame(id))?;
         let wanted = stored(expected);
         if tag.kind == FrameKind::Unused {
@@ -380,4 +395,3 @@ fn first(wanted: &[u8], found: &[u8]) -> String {
         None => "has another length".into(),
     }
 }
-
