@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use pebble_store_device::{BlockDevice, Frame};
-use pebble_store_format::{checksum, DirectoryEntry, ObjectFrame, Tag, TagPot};
+use pebble_store_format::{checksum, ObjectFrame, PackedEntry, Tag, TagPot};
 
 use crate::mutant::mutated;
 use crate::volume::{Answer, Job, RangePlace};
@@ -118,7 +118,7 @@ impl<D: BlockDevice> Store<D> {
         let mut cluster: Option<Cluster> = None;
         loop {
             let heads = migration.cursors.iter().enumerate();
-            let head = |(number, cursor): (usize, &usize)| -> Option<DirectoryEntry> {
+            let head = |(number, cursor): (usize, &usize)| -> Option<PackedEntry> {
                 self.generations.get(number)?.entries.get(*cursor).copied()
             };
             let Some(frame) = heads.filter_map(head).map(|entry| entry.frame).min() else {
@@ -157,7 +157,7 @@ impl<D: BlockDevice> Store<D> {
             cluster.items.push(Item {
                 frame,
                 log: entry.log,
-                tag: entry.tag,
+                tag: entry.tag.unpack(),
                 index: home.place.index,
                 tried: 0,
                 rounds: 0,
