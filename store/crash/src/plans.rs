@@ -82,7 +82,7 @@ pub fn pair() -> Plan<Shape> {
     let mut plan = plan("pair", shape, weights);
     plan.lives = 16;
     plan.choice = Choice::Samples {
-        one_in: 24,
+        one_in: 40,
         more: 3,
     };
     plan
@@ -106,6 +106,40 @@ pub fn broken_pair() -> Plan<Shape> {
     let mut shape = tight();
     shape.disks = 2;
     plan("broken-pair", shape, weights)
+}
+
+/// Starts are counted, few of them come to a checkpoint, and after three in vain an older generation is started.
+pub fn boots() -> Plan<Shape> {
+    let mut shape = tight();
+    shape.log = 40;
+    shape.parameters.keep_generations = 4;
+    shape.parameters.count_boots = true;
+    let weights = Weights {
+        checkpoint: 1,
+        journal: 0,
+        ..Weights::ORDINARY
+    };
+    let mut plan = plan("boots", shape, weights);
+    plan.lives = 24;
+    plan.steps = 12;
+    plan.choice = Choice::Samples {
+        one_in: 12,
+        more: 4,
+    };
+    plan
+}
+
+/// Stray stores change objects in memory, which must never be committed.
+pub fn memory() -> Plan<Shape> {
+    let mut shape = tight();
+    shape.log = 40;
+    shape.parameters.cache_frames = 12;
+    shape.parameters.in_flight = 1;
+    let weights = Weights {
+        damage: 3,
+        ..Weights::ORDINARY
+    };
+    plan("memory", shape, weights)
 }
 
 /// The capability model makes the changes.
@@ -150,6 +184,8 @@ pub fn random() -> Vec<Plan<Shape>> {
         single(),
         journal(),
         lagging(),
+        boots(),
+        memory(),
         broken(),
         pair(),
         broken_pair(),
