@@ -108,25 +108,42 @@ pub fn broken_pair() -> Plan<Shape> {
     plan("broken-pair", shape, weights)
 }
 
-/// Starts are counted, few of them come to a checkpoint, and after three in vain an older generation is started.
+/// Starts are counted, many lives come to no checkpoint, and after three in vain an older generation is started.
 pub fn boots() -> Plan<Shape> {
     let mut shape = tight();
     shape.log = 40;
     shape.parameters.keep_generations = 4;
     shape.parameters.count_boots = true;
     let weights = Weights {
-        checkpoint: 1,
+        checkpoint: 3,
         journal: 0,
+        settle: 2,
         ..Weights::ORDINARY
     };
     let mut plan = plan("boots", shape, weights);
-    plan.lives = 24;
-    plan.steps = 12;
+    plan.lives = 40;
+    plan.steps = 16;
     plan.choice = Choice::Samples {
-        one_in: 12,
-        more: 4,
+        one_in: 30,
+        more: 3,
     };
     plan
+}
+
+/// More objects fit into the cache than into the log.
+pub fn narrow() -> Plan<Shape> {
+    let mut shape = tight();
+    shape.log = 16;
+    shape.journal = 0;
+    shape.pages = 12;
+    shape.parameters.cache_frames = 16;
+    shape.parameters.copy_frames = 4;
+    let weights = Weights {
+        put: 30,
+        journal: 0,
+        ..Weights::ORDINARY
+    };
+    plan("narrow", shape, weights)
 }
 
 /// Stray stores change objects in memory, which must never be committed.
@@ -135,8 +152,10 @@ pub fn memory() -> Plan<Shape> {
     shape.log = 40;
     shape.parameters.cache_frames = 12;
     shape.parameters.in_flight = 1;
+    shape.parameters.step = 16;
     let weights = Weights {
-        damage: 3,
+        damage: 12,
+        checkpoint: 6,
         ..Weights::ORDINARY
     };
     plan("memory", shape, weights)
@@ -185,6 +204,7 @@ pub fn random() -> Vec<Plan<Shape>> {
         journal(),
         lagging(),
         boots(),
+        narrow(),
         memory(),
         broken(),
         pair(),
