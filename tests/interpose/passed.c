@@ -7,7 +7,7 @@
 /* p3 of a call of the taker: pass the word on, or something that leads here. */
 enum { PASS_ON, STAY_BETWEEN };
 
-static int taker, teller, child, depth, between;
+static int taker, user, teller, child, depth, between;
 /* Calls of each slot that came through this domain. */
 static int counts[NPORTALS];
 
@@ -48,10 +48,7 @@ static int told(int c, int more, int failed)
 /* The server invokes its slot. */
 static long used(long slot)
 {
-	int use = offered(SERVER, "npcii", slot, PASS);
-	long answer = call(use, 0, 0, 0, 0, 0);
-	portal_close(use);
-	return answer;
+	return call(user, slot, 0, 0, 0, 0);
 }
 
 static long passed(long slot, const char *specification, int how)
@@ -109,6 +106,7 @@ static void with_child(void)
 int main(void)
 {
 	taker = offered(SERVER, "npckr", 0, ACCEPT);
+	user = offered(SERVER, "npciii", 0, INVOKE);
 	EXPECT(portal_register("/program/tell", "npcii", 0, told), 0);
 	teller = portal_open("/program/tell");
 	with_child();

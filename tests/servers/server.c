@@ -157,6 +157,12 @@ static long pass(long slot, long a, long b)
 	return call(slot, a, b, 0, 0, 0);
 }
 
+static long invoke(int c, long slot, long a, long b)
+{
+	(void)c;
+	return call(slot, a, b, 0, 0, 0);
+}
+
 static int open_for_itself(int c, const char *name)
 {
 	(void)c;
@@ -210,6 +216,7 @@ static const portal_entry entries[ENTRIES] = {
 	[FILL] = { .returns_long = fill },	     [KEEP] = { .returns_int = keep },
 	[DIE] = { .returns_int = die },		     [PASS] = { .returns_long = pass },
 	[OPEN] = { .returns_int = open_for_itself }, [LOOK] = { .returns_int = look },
+	[INVOKE] = { .returns_long = invoke },
 	[ACCEPT] = { .returns_int = accept_passed }, [ACCEPT_TWO] = { .returns_int = accept_two },
 	[ACCEPT_LATE] = { .returns_int = accept_late }, [SEMAPHORE] = { .returns_int = semaphore },
 };
