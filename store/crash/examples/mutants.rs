@@ -1,4 +1,4 @@
-//! Tries each mutant on each campaign: which one notices it, and after how many states.
+//! `mutants [STATES [NAME...]]`: how each mutant is noticed, and when.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
@@ -22,29 +22,17 @@ fn main() {
             continue;
         }
         let start = Instant::now();
-        let mut told = false;
-        for mut plan in plans::random() {
-            plan.shape.parameters.mutant = Some(*mutant);
-            let found = catch_unwind(AssertUnwindSafe(|| campaign::<Real>(&plan, 0, states)));
-            let text = match found {
-                Ok(Ok(_)) => continue,
-                Ok(Err(violation)) => format!(
-                    "seed {}, {:?}: {}",
-                    violation.place.seed, violation.place.state, violation.what
-                ),
-                Err(_) => "panic".into(),
-            };
-            println!(
-                "{name}: {} in {:.1} s: {:.150}",
-                plan.name,
-                start.elapsed().as_secs_f64(),
-                text
-            );
-            told = true;
-            break;
-        }
-        if !told {
-            println!("{name}: SURVIVES, {:.1} s", start.elapsed().as_secs_f64());
-        }
+        let plan = plans::against(*mutant);
+        let found = catch_unwind(AssertUnwindSafe(|| campaign::<Real>(&plan, 0, states)));
+        let seconds = start.elapsed().as_secs_f64();
+        let text = match found {
+            Ok(Ok(_)) => "SURVIVES".into(),
+            Ok(Err(violation)) => {
+                let place = violation.place;
+                format!("seed {}, {:?}: {}", place.seed, place.state, violation.what)
+            }
+            Err(_) => "panic".into(),
+        };
+        println!("{name}: {} in {seconds:.1} s: {text:.150}", plan.name);
     }
 }

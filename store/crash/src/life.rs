@@ -160,6 +160,20 @@ impl<S: Subject> Life<S> {
             Step::Settle => self.settle(),
             // The only good disk of a pair stays.
             Step::Damage(id) => {
+                // While a snapshot is being saved, if it can be taken; a byte of the first node, or of anything else.
+                self.try_checkpoint()?;
+                for _ in 0..8 {
+                    self.poll()?;
+                    let saved = !self.changed.contains(&object_frame(*id));
+                    if self.store.damage(*id, 100, saved) {
+                        self.checkpoint()?;
+                        return self.settle();
+                    }
+                }
+                Ok(())
+            }
+            // The only good disk of a pair stays.
+            Step::Damage(id) => {
                 let saved = !self.changed.contains(&object_frame(*id));
                 // A byte of the first node, or of anything else.
                 if self.store.damage(*id, 100, saved) {

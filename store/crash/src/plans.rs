@@ -3,7 +3,7 @@
 //! Logs are so small that they wrap every few checkpoints, caches smaller than what is used, and queues short: a roomy
 //! store hides mistakes.
 
-use pebble_store::Parameters;
+use pebble_store::{Mutant, Parameters};
 
 use crate::real::Shape;
 use crate::run::{Choice, Plan, Source};
@@ -111,8 +111,6 @@ pub fn broken_pair() -> Plan<Shape> {
 /// Starts are counted, many lives come to no checkpoint, and after three in vain an older generation is started.
 pub fn boots() -> Plan<Shape> {
     let mut shape = tight();
-    shape.log = 40;
-    shape.parameters.keep_generations = 4;
     shape.parameters.count_boots = true;
     let weights = Weights {
         checkpoint: 3,
@@ -154,7 +152,7 @@ pub fn memory() -> Plan<Shape> {
     shape.parameters.in_flight = 1;
     shape.parameters.step = 16;
     let weights = Weights {
-        damage: 12,
+        damage: 3,
         checkpoint: 6,
         ..Weights::ORDINARY
     };
@@ -211,6 +209,32 @@ pub fn random() -> Vec<Plan<Shape>> {
         broken_pair(),
         model(),
     ]
+}
+
+/// The campaign that notices a mutant first, if the first one does not.
+pub fn against(mutant: Mutant) -> Plan<Shape> {
+    let mut plan = match mutant {
+        Mutant::SupersededByUncommitted
+        | Mutant::MigrationBeyondBootable
+        | Mutant::GivenUpStayListed
+        | Mutant::BootNotCounted => boots(),
+        Mutant::NoReserve => narrow(),
+        Mutant::CheckSkipped | Mutant::HandOverUnchecked => memory(),
+        Mutant::JournalReusedEarly => journal(),
+        Mutant::ReadUnchecked
+        | Mutant::LossNotRecorded
+        | Mutant::StaleReplicaBelieved
+        | Mutant::FirstHeaderBelieved
+        | Mutant::WriteOneReplica
+        | Mutant::OldHeadersLeft
+        | Mutant::ResyncSkipsFrames
+        | Mutant::ResyncOvertakes
+        | Mutant::JoinedEarly => pair(),
+        Mutant::FlushErrorIgnored | Mutant::WriteErrorIgnored | Mutant::FlushRetried => broken(),
+        _ => single(),
+    };
+    plan.shape.parameters.mutant = Some(mutant);
+    plan
 }
 
 /// The campaign of this name.

@@ -105,7 +105,7 @@ impl<D: BlockDevice> Store<D> {
     fn dropped(&self) -> usize {
         match &self.migration {
             Some(migration) if migration.done || mutated!(self, DroppedBeforeHome) => {
-                migration.count
+                migration.count - usize::from(mutated!(self, MigrationBeyondBootable))
             }
             _ => 0,
         }
@@ -191,7 +191,7 @@ impl<D: BlockDevice> Store<D> {
             count = count.min(allowed.count());
         }
         if mutated!(self, MigrationBeyondBootable) {
-            count = listed.len();
+            count = (count + 1).min(listed.len());
         }
         self.migration = (count > 0).then(|| Migration::new(count));
     }
