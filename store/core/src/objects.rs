@@ -15,9 +15,7 @@ impl<D: BlockDevice> Store<D> {
         if let Some(index) = self.cache.find(frame) {
             return Ok(self.cache.slots[index as usize].tag);
         }
-        if self.recovered.is_none() {
-            return Err(Stop::Wait(Wait::Recovery));
-        }
+        self.ready()?;
         self.saved(frame).map(|(tag, _, _)| tag)
     }
 
