@@ -243,7 +243,7 @@ impl<D: BlockDevice> Store<D> {
         pot.sequence += 1;
         let (range, number) = cluster.name;
         let copy = if mutated!(self, PotInPlace) {
-            pot.sequence + 1
+            0
         } else {
             pot.sequence
         };

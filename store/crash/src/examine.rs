@@ -38,6 +38,7 @@ pub fn state<S: Subject>(
     images: &[Image],
     missing: Option<usize>,
     expectation: &Expectation,
+    starts: Option<Starts>,
 ) -> Result<S, Wrong> {
     let machine = Machine::new(images, 0, Order::Submission, QUEUE);
     if let Some(disk) = missing {
@@ -45,7 +46,7 @@ pub fn state<S: Subject>(
     }
     let mut store = S::recover(shape, &machine, missing)
         .map_err(|why| Wrong::Lost(format!("no recovery: {why}")))?;
-    recovered(&mut store, expectation)?;
+    recovered(&mut store, expectation, starts)?;
     if machine.hazards() > 0 {
         let what = "recovery has two writes of one frame in flight";
         return Err(Wrong::False(what.into()));
@@ -53,9 +54,46 @@ pub fn state<S: Subject>(
     Ok(store)
 }
 
+/// How often a generation was started without a checkpoint after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Starts {
+    /// The generation.
+    pub generation: u64,
+    /// Starts that are recorded for good.
+    pub least: u64,
+    /// Starts that may be recorded.
+    pub most: u64,
+    /// What is started instead after [`IN_VAIN`] of them.
+    pub fallback: Option<u64>,
+}
+
+/// Starts in vain after which an older generation is started.
+const IN_VAIN: u64 = 3;
+
 /// Compares a store that has just come up with what may be found; returns how it goes on from there.
-pub fn recovered<S: Subject>(store: &mut S, expectation: &Expectation) -> Result<History, Wrong> {
+pub fn recovered<S: Subject>(
+    store: &mut S,
+    expectation: &Expectation,
+    starts: Option<Starts>,
+) -> Result<History, Wrong> {
     let generation = store.progress().committed;
+    if let Some(starts) = starts {
+        let due = starts.fallback.filter(|_| starts.most >= IN_VAIN);
+        if due == Some(generation) {
+            let mut older = expectation.older.iter();
+            let expected = older.find(|e| e.snapshot.generation == generation);
+            let unknown = || Wrong::Older(format!("generation {generation} came back"));
+            let expected = expected.ok_or_else(unknown)?;
+            compare(store, expected)?;
+            return Ok(History::fallen_back(expectation, generation));
+        }
+        if due.is_some() && starts.least >= IN_VAIN && generation == starts.generation {
+            let starts = starts.least;
+            return Err(Wrong::False(format!(
+                "generation {generation} was started {starts} times in vain, and once more"
+            )));
+        }
+    }
     let mut complaint = None;
     // A generation that was given up and taken again may be found as it was either time.
     let fitting = expectation.snapshots.iter();

@@ -132,6 +132,44 @@ impl History {
         }
     }
 
+    /// The history of a store that has come back with an older generation, as newer ones were started in vain too often.
+    pub fn fallen_back(expectation: &Expectation, generation: u64) -> Self {
+        let older = expectation.older.iter().map(|e| e.snapshot.clone());
+        let older: Vec<_> = older.filter(|s| s.generation <= generation).collect();
+        let (world, last) = match older.last() {
+            Some(last) => (last.world.clone(), vec![last.clone()]),
+            None => (World::default(), Vec::new()),
+        };
+        Self {
+            world,
+            snapshots: last,
+            strays: Vec::new(),
+            older: older[..older.len().saturating_sub(1)].to_vec(),
+            journal: Vec::new(),
+            expectation: None,
+        }
+    }
+
+    /// What was committed before is not forgotten with a start.
+    pub fn keep_older(&mut self, expectation: &Expectation) {
+        let committed = self.committed();
+        let known = expectation.snapshots.iter().map(|e| &**e);
+        let before = expectation.older.iter().chain(known);
+        let before = before
+            .map(|e| &e.snapshot)
+            .filter(|s| s.generation < committed);
+        // What was journaled is told by the requests of the last life, and is none of an older generation's business.
+        let before = before.map(|s| {
+            Rc::new(Snapshot {
+                generation: s.generation,
+                world: s.world.clone(),
+                journaled: 0,
+            })
+        });
+        self.older = before.collect();
+        self.expectation = None;
+    }
+
     /// A disk is missing that may have another of the generations that could be found.
     pub fn keep_strays(&mut self, expectation: &Expectation) {
         let others = expectation.snapshots.iter();

@@ -1,10 +1,12 @@
 //! One life of a machine: from recovery to the cut that ends it, and every moment between.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use pebble_store_format::{object_frame, ObjectFrame};
 use pebble_store_simulation::{Cut, Faults, Image, Machine, Order, Random};
 
-use crate::examine;
+use crate::examine::{self, Starts};
 use crate::history::{Expectation, History};
 use crate::subject::{Action, Coverage, Outcome, Progress, Subject};
 use crate::workload::Step;
@@ -21,6 +23,8 @@ pub struct Moment {
     pub expectation: Rc<Expectation>,
     /// Whether either disk of a pair is enough.
     pub redundant: bool,
+    /// How often what runs was started, if that counts.
+    pub starts: Option<Starts>,
 }
 
 /// How a life began.
@@ -32,6 +36,8 @@ pub struct Beginning {
     pub missing: Option<usize>,
     /// What may come back.
     pub expectation: Rc<Expectation>,
+    /// How often it was started before, if that counts.
+    pub starts: Option<Starts>,
 }
 
 /// A machine with a store that is up.
@@ -42,6 +48,10 @@ pub struct Life<S: Subject> {
     history: History,
     seen: Progress,
     moments: Vec<Moment>,
+    /// How often the generation that runs was started, this time included.
+    starts: Starts,
+    /// Objects that were changed since the last snapshot.
+    changed: BTreeSet<ObjectFrame>,
     /// A disk was lost in this life.
     alone: bool,
     /// Checkpoints are taken only when the store does not go on without.
@@ -63,8 +73,22 @@ impl<S: Subject> Life<S> {
         machine.record();
         let mut store = S::recover(shape, &machine, beginning.missing)
             .map_err(|why| format!("no recovery: {why}"))?;
-        let mut history = examine::recovered(&mut store, &beginning.expectation)
+        let before = beginning.starts;
+        let mut history = examine::recovered(&mut store, &beginning.expectation, before)
             .map_err(|wrong| wrong.text().to_string())?;
+        let fallback = store.progress().fallback;
+        if fallback.is_some() && history.committed() == history.newest() {
+            history.keep_older(&beginning.expectation);
+        }
+        let generation = history.committed();
+        let before = before.filter(|before| before.generation == generation);
+        let most = before.map_or(0, |before| before.most) + 1;
+        let starts = Starts {
+            generation,
+            least: most,
+            most,
+            fallback,
+        };
         if beginning.missing.is_some() {
             history.keep_strays(&beginning.expectation);
         }
@@ -74,11 +98,20 @@ impl<S: Subject> Life<S> {
             store,
             history,
             moments: Vec::new(),
+            starts,
+            changed: BTreeSet::new(),
             alone: false,
             lazy: random.once_in(3),
         };
         // While it was coming up, what could be found was what could be found before.
         life.take(beginning.expectation.clone(), false);
+        for moment in &mut life.moments {
+            // This start may be recorded already, or not yet.
+            moment.starts = beginning.starts.map(|before| Starts {
+                most: before.most + 1,
+                ..before
+            });
+        }
         let up = life.now();
         life.moments.push(up);
         Ok(life)
@@ -110,6 +143,7 @@ impl<S: Subject> Life<S> {
             cut: self.machine.cut(),
             expectation: self.history.expectation(),
             redundant: self.seen.redundant && !self.alone,
+            starts: self.starts(),
         }
     }
 
@@ -125,6 +159,15 @@ impl<S: Subject> Life<S> {
             Step::Poll(times) => (0..*times).try_for_each(|_| self.poll()),
             Step::Settle => self.settle(),
             // The only good disk of a pair stays.
+            Step::Damage(id) => {
+                let saved = !self.changed.contains(&object_frame(*id));
+                // A byte of the first node, or of anything else.
+                if self.store.damage(*id, 100, saved) {
+                    self.checkpoint()?;
+                    self.settle()?;
+                }
+                Ok(())
+            }
             Step::Lose(_) if self.alone || !self.seen.redundant => Ok(()),
             Step::Lose(disk) => {
                 self.machine.lose(*disk);
@@ -205,7 +248,13 @@ impl<S: Subject> Life<S> {
             self.seen.journaled = false;
         }
         self.observe()?;
+        if let Action::Journal(pages) = action {
+            self.changed
+                .extend(pages.iter().map(|id| object_frame(*id)));
+        }
         if let Action::Put(objects) = action {
+            let frames = objects.iter().map(|(id, _)| object_frame(*id));
+            self.changed.extend(frames);
             self.history.world.objects.extend(objects.iter().cloned());
         }
         Ok(())
@@ -222,6 +271,7 @@ impl<S: Subject> Life<S> {
         let mut expectation = self.history.expectation();
         if now.snapshots > before.snapshots {
             self.history.demarcate(now.newest);
+            self.changed.clear();
             expectation = self.history.expectation();
         }
         // In the middle of the step the promise was not yet made.
@@ -243,10 +293,19 @@ impl<S: Subject> Life<S> {
 
     fn take(&mut self, expectation: Rc<Expectation>, redundant: bool) {
         let cuts = self.machine.cuts().into_iter();
+        let starts = self.starts();
         self.moments.extend(cuts.map(|cut| Moment {
             cut,
             expectation: expectation.clone(),
             redundant,
+            starts,
         }));
+    }
+
+    /// The starts of what runs, as long as nothing is committed after them.
+    fn starts(&self) -> Option<Starts> {
+        let counts =
+            self.starts.fallback.is_some() && self.history.committed() == self.starts.generation;
+        counts.then_some(self.starts)
     }
 }

@@ -82,7 +82,7 @@ pub fn pair() -> Plan<Shape> {
     let mut plan = plan("pair", shape, weights);
     plan.lives = 16;
     plan.choice = Choice::Samples {
-        one_in: 24,
+        one_in: 40,
         more: 3,
     };
     plan
@@ -106,6 +106,59 @@ pub fn broken_pair() -> Plan<Shape> {
     let mut shape = tight();
     shape.disks = 2;
     plan("broken-pair", shape, weights)
+}
+
+/// Starts are counted, many lives come to no checkpoint, and after three in vain an older generation is started.
+pub fn boots() -> Plan<Shape> {
+    let mut shape = tight();
+    shape.log = 40;
+    shape.parameters.keep_generations = 4;
+    shape.parameters.count_boots = true;
+    let weights = Weights {
+        checkpoint: 3,
+        journal: 0,
+        settle: 2,
+        ..Weights::ORDINARY
+    };
+    let mut plan = plan("boots", shape, weights);
+    plan.lives = 40;
+    plan.steps = 16;
+    plan.choice = Choice::Samples {
+        one_in: 30,
+        more: 3,
+    };
+    plan
+}
+
+/// More objects fit into the cache than into the log.
+pub fn narrow() -> Plan<Shape> {
+    let mut shape = tight();
+    shape.log = 16;
+    shape.journal = 0;
+    shape.pages = 12;
+    shape.parameters.cache_frames = 16;
+    shape.parameters.copy_frames = 4;
+    let weights = Weights {
+        put: 30,
+        journal: 0,
+        ..Weights::ORDINARY
+    };
+    plan("narrow", shape, weights)
+}
+
+/// Stray stores change objects in memory, which must never be committed.
+pub fn memory() -> Plan<Shape> {
+    let mut shape = tight();
+    shape.log = 40;
+    shape.parameters.cache_frames = 12;
+    shape.parameters.in_flight = 1;
+    shape.parameters.step = 16;
+    let weights = Weights {
+        damage: 12,
+        checkpoint: 6,
+        ..Weights::ORDINARY
+    };
+    plan("memory", shape, weights)
 }
 
 /// The capability model makes the changes.
@@ -150,6 +203,9 @@ pub fn random() -> Vec<Plan<Shape>> {
         single(),
         journal(),
         lagging(),
+        boots(),
+        narrow(),
+        memory(),
         broken(),
         pair(),
         broken_pair(),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use pebble_store::{Error, Parameters, Recovered, Status, Stop, Store};
+use pebble_store::{Corruption, Error, Parameters, Recovered, Status, Stop, Store};
 use pebble_store_format::{
     encode_capability_page, index_of, node_id, object_frame, page_id, CapabilityPage, FrameKind,
     Node as StoredNode, ObjectFrame, RestartEntry, Tag, NODES_PER_POT, PAGE_CAPABILITIES,
@@ -41,6 +41,8 @@ pub struct Real {
     progress: Progress,
     /// The last record that was handed to the journal.
     record: Option<u64>,
+    /// Objects that had been saved in this life before the newest snapshot.
+    saved_at_snapshot: u64,
 }
 
 /// Turns the store's answer into what the tests want to know.
@@ -99,6 +101,10 @@ impl Subject for Real {
             newest: recovered.generation,
             committed: recovered.generation,
             journaled: true,
+            fallback: match shape.parameters.count_boots {
+                true => older(&store, recovered.generation),
+                false => None,
+            },
             redundant: store.redundant(),
         };
         Ok(Self {
@@ -106,6 +112,7 @@ impl Subject for Real {
             recovered,
             progress,
             record: None,
+            saved_at_snapshot: 0,
         })
     }
 
@@ -176,6 +183,14 @@ impl Subject for Real {
         list.collect()
     }
 
+    fn damage(&mut self, id: ObjectId, byte: usize, saved: bool) -> bool {
+        // What is being saved was looked at as soon as any of it is on its way.
+        let looked = !self.store.checkpointing()
+            || self.store.counters().log_objects > self.saved_at_snapshot;
+        let damage = Corruption::Byte { at: byte, flip: 1 };
+        saved && looked && self.store.corrupt(object_frame(id), damage)
+    }
+
     fn coverage(&self) -> Coverage {
         let of = self.store.counters();
         Coverage {
@@ -214,6 +229,7 @@ impl Real {
         let list = list.iter().map(entry).collect();
         self.progress.newest = self.store.snapshot(list, 0, 0)?;
         self.progress.snapshots += 1;
+        self.saved_at_snapshot = self.store.counters().log_objects;
         Ok(())
     }
 
@@ -357,6 +373,13 @@ impl Real {
         let why = expected.difference(&object).unwrap_or_default();
         Ok(Err(format!("(node {index} of its pot) {why}")))
     }
+}
+
+/// The generation before one that runs, if it could be started.
+fn older(store: &Store<Disk>, generation: u64) -> Option<u64> {
+    let mut bootable = store.bootable();
+    bootable.retain(|number| *number < generation);
+    bootable.last().copied()
 }
 
 /// What a frame with this object holds.

@@ -128,6 +128,7 @@ impl<S: Subject> Run<'_, S> {
             images,
             missing: None,
             expectation: History::new(generation, world).expectation(),
+            starts: None,
         };
         let lives = 1 + self.random.below(self.plan.lives);
         for number in 0..lives {
@@ -188,8 +189,11 @@ impl<S: Subject> Run<'_, S> {
         for number in 0..steps {
             let before = self.graph.clone();
             let (step, snapshots) = (self.step(number, life), life.snapshots());
-            if let Step::Fault(_, fault, _) = step {
-                self.hurt = self.hurt.and(fault);
+            match step {
+                Step::Fault(_, fault, _) => self.hurt = self.hurt.and(fault),
+                // The store stops when it finds out.
+                Step::Damage(_) => self.hurt = self.hurt.max(Hurt::Noticed),
+                _ => {}
             }
             if self.only.is_some() {
                 let life = self.place.life;
@@ -239,6 +243,7 @@ impl<S: Subject> Run<'_, S> {
             images: moment.cut.images(&fates[which]),
             missing: missing(moment, self.random.below(6)),
             expectation: moment.expectation.clone(),
+            starts: moment.starts,
         }
     }
 
@@ -280,7 +285,8 @@ impl<S: Subject> Run<'_, S> {
         }
         let images = moment.cut.images(fates);
         let shape = &self.plan.shape;
-        let found = examine::state::<S>(shape, &images, missing, &moment.expectation);
+        let (expectation, starts) = (&moment.expectation, moment.starts);
+        let found = examine::state::<S>(shape, &images, missing, expectation, starts);
         if self.only.is_some() {
             let result = found.as_ref().err().map_or("as expected", Wrong::text);
             println!("{}\n{result}", told(moment, fates, missing));

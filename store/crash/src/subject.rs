@@ -42,6 +42,8 @@ pub struct Progress {
     pub committed: u64,
     /// Whether every page handed to the journal is reported stable.
     pub journaled: bool,
+    /// The generation that a start would take if the one that runs were started in vain too often.
+    pub fallback: Option<u64>,
     /// Whether the store could come up from either disk of a pair, with all that it promises.
     pub redundant: bool,
 }
@@ -111,6 +113,10 @@ pub trait Subject: Sized {
 
     /// The threads to restart, as recovered, in the order of their objects.
     fn restart_list(&self) -> Vec<Restart>;
+
+    /// Changes a byte of an object in memory, as a stray store would, if the store must notice: `saved` says that nobody has
+    /// changed the object since the last snapshot, so that it is as it was looked at, or saved. Whether it was done.
+    fn damage(&mut self, id: ObjectId, byte: usize, saved: bool) -> bool;
 
     /// What has happened in this life.
     fn coverage(&self) -> Coverage;

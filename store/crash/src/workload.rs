@@ -32,6 +32,8 @@ pub struct Weights {
     pub lose: u64,
     /// A disk does something wrong.
     pub fault: u64,
+    /// An object changes in memory that nobody has changed.
+    pub damage: u64,
 }
 
 /// A step of a workload.
@@ -51,6 +53,8 @@ pub enum Step {
     Lose(usize),
     /// A disk does something wrong, after this many fitting requests.
     Fault(usize, Fault, u64),
+    /// Something changes the contents of an object in memory, behind the store's back; then a checkpoint is tried.
+    Damage(ObjectId),
 }
 
 impl Step {
@@ -64,6 +68,7 @@ impl Step {
             Step::Restart(_) => "changing the restart list",
             Step::Lose(_) => "losing a disk",
             Step::Fault(..) => "breaking a disk",
+            Step::Damage(_) => "damaging memory",
             Step::Poll(_) => "polling",
             Step::Settle => "finishing what is under way",
         }
@@ -84,6 +89,7 @@ impl Step {
             }
             Step::Act(Action::Journal(pages)) => format!("{name}: {pages:x?}"),
             Step::Poll(times) => format!("{name} {times} times"),
+            Step::Damage(id) => format!("{name}: {:#x}", id.0),
             Step::Lose(disk) => format!("{name}: {disk}"),
             Step::Fault(disk, fault, spared) => {
                 format!("{name}: {disk}, {fault:?} after {spared} requests of its kind")
@@ -105,6 +111,7 @@ impl Weights {
         settle: 1,
         lose: 0,
         fault: 0,
+        damage: 0,
     };
 
     /// The next step in a world.
@@ -146,6 +153,9 @@ impl Weights {
         if is(self.settle) {
             return Step::Settle;
         }
+        if is(self.damage) {
+            return Step::Damage(id);
+        }
         let disk = random.below(2) as usize;
         if is(self.lose) {
             return Step::Lose(disk);
@@ -163,6 +173,7 @@ impl Weights {
             + self.settle
             + self.lose
             + self.fault
+            + self.damage
     }
 }
 

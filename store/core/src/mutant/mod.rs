@@ -70,7 +70,7 @@ mod list {
         MigrationFromMemory,
         /// What is brought home gets no new tag.
         MigrationWithoutTags,
-        /// The tag pot is written over the copy that counts.
+        /// The tag pot is written over the copy that counts: always the first one.
         PotInPlace,
         /// An object is left where it is at home if the checkpoint under way has newer contents.
         SupersededByUncommitted,

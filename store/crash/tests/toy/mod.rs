@@ -268,6 +268,10 @@ impl Subject for Toy {
         self.world.restart.clone()
     }
 
+    fn damage(&mut self, _: ObjectId, _: usize, _: bool) -> bool {
+        false
+    }
+
     fn coverage(&self) -> Coverage {
         Coverage::default()
     }
