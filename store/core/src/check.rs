@@ -13,6 +13,7 @@ use pebble_store_format::{checksum, decode_capability_page, FrameKind, NodePot, 
 use crate::cache::NO_FRAME;
 use crate::checkpoint::Checkpoint;
 use crate::index::Source;
+use crate::log::Log;
 use crate::Store;
 
 /// What the check found.
@@ -269,9 +270,18 @@ impl<D: BlockDevice> Store<D> {
 
     /// What concerns no single slot: index, restart list, reservation.
     pub(crate) fn look_at_whole(&self, checkpoint: &Checkpoint) -> Option<Finding> {
-        let (needed, held) = (self.log.frozen, self.log.head - self.log.tail);
+        // What was reserved, and what is really needed: the restart list is mostly shorter than it may be, and may have been
+        // longer when the log was filled.
+        let objects = checkpoint.frozen.len() + checkpoint.journaled.len();
+        let restart_frames = Log::frames_for_restart(checkpoint.restart.len());
+        let needed = Log {
+            restart_frames,
+            ..self.log
+        }
+        .need(objects);
+        let held = self.log.head - self.log.tail;
         let room = self.log.frames.saturating_sub(held);
-        if needed > room {
+        if needed > room || self.log.frozen != self.log.need(objects) {
             return Some(Finding::Overcommitted { needed, room });
         }
         for entry in &checkpoint.restart {

@@ -116,9 +116,7 @@ impl<D: BlockDevice> Store<D> {
             slot.used = true;
             return Ok(index);
         }
-        if self.recovered.is_none() {
-            return Err(Stop::Wait(Wait::Recovery));
-        }
+        self.ready()?;
         if let Some(place) = self.damaged.iter().position(|damaged| *damaged == frame) {
             self.damaged.swap_remove(place);
             return Err(Stop::Error(Error::Damaged { frame }));

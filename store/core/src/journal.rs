@@ -77,9 +77,7 @@ impl<D: BlockDevice> Store<D> {
     /// journaled one, or none has. The answer is the record's number; it is stable once [`Store::journaled`] is greater.
     pub fn journal(&mut self, frames: &[ObjectFrame]) -> Result<u64, Stop> {
         let layout = self.journal.layout;
-        if self.recovered.is_none() {
-            return Err(Stop::Wait(Wait::Recovery));
-        }
+        self.ready()?;
         if self.failure.is_some() {
             return Err(Stop::Error(Error::Stopped));
         }

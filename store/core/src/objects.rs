@@ -15,9 +15,7 @@ impl<D: BlockDevice> Store<D> {
         if let Some(index) = self.cache.find(frame) {
             return Ok(self.cache.slots[index as usize].tag);
         }
-        if self.recovered.is_none() {
-            return Err(Stop::Wait(Wait::Recovery));
-        }
+        self.ready()?;
         self.saved(frame).map(|(tag, _, _)| tag)
     }
 
@@ -59,7 +57,7 @@ impl<D: BlockDevice> Store<D> {
             .map_err(|error| Error::Node { frame, error }.into())
     }
 
-    /// Replaces one node of a pot. Its version may not go back.
+    /// Replaces one node of a pot. Whoever calls sees to it that version and call count never go back.
     pub fn set_node(&mut self, id: ObjectId, node: &Node) -> Result<(), Stop> {
         let index = self.node_slot(id)?;
         self.change(index)?;

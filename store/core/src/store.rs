@@ -1,5 +1,6 @@
 //! The store: what it consists of, and its heartbeat.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use pebble_store_device::BlockDevice;
@@ -13,7 +14,7 @@ use crate::log::Log;
 use crate::migration::Migration;
 use crate::recovery::Recovery;
 use crate::volume::{Answer, Job, Standing, Volume};
-use crate::{Counters, Error, Parameters};
+use crate::{Counters, Error, Parameters, Stop, Wait};
 
 /// Disks that a store works with, those that are out included. A volume has eight at most.
 pub(crate) const DISKS_LIMIT: usize = 16;
@@ -94,7 +95,7 @@ pub struct Store<D: BlockDevice> {
     pub(crate) parameters: Parameters,
     pub(crate) volume: Volume<D>,
     pub(crate) key: VolumeKey,
-    pub(crate) recovery: Option<Recovery>,
+    pub(crate) recovery: Option<Box<Recovery>>,
     pub(crate) recovered: Option<Recovered>,
     pub(crate) failure: Option<Error>,
     pub(crate) cache: Cache,
@@ -152,7 +153,7 @@ impl<D: BlockDevice> Store<D> {
             parameters,
             volume,
             key: VolumeKey::of(0),
-            recovery: Some(recovery),
+            recovery: Some(Box::new(recovery)),
             recovered: None,
             failure,
             cache,
@@ -269,6 +270,15 @@ impl<D: BlockDevice> Store<D> {
             && self.even
             && trusted.count_ones() > 1
             && trusted == self.committed.in_sync
+    }
+
+    /// Whether objects can be had.
+    pub(crate) fn ready(&self) -> Result<(), Stop> {
+        match (&self.recovered, &self.failure) {
+            (Some(_), _) => Ok(()),
+            (None, None) => Err(Stop::Wait(Wait::Recovery)),
+            (None, Some(_)) => Err(Stop::Error(Error::Stopped)),
+        }
     }
 
     /// The counts.

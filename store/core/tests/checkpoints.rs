@@ -2,7 +2,7 @@
 
 mod support;
 
-use pebble_store::{Due, Error, Parameters, Status, Stop, Wait};
+use pebble_store::{Due, Error, Formatter, Parameters, Status, Stop, Wait};
 use pebble_store_format::{node_id, FrameKind, Node, ObjectFrame, RestartEntry};
 use pebble_store_object::{CallCount, Capability, ObjectId, Version};
 use support::*;
@@ -378,5 +378,25 @@ fn a_torn_journal_record_is_forgotten_by_every_later_start() {
             .collect();
         store = opened(disks);
         assert_eq!([1, 2].map(|frame| byte(&mut store, frame)), [start, 1]);
+    }
+}
+
+#[test]
+fn a_volume_that_was_not_formatted_to_the_end_does_not_open() {
+    let disk = (MemoryDisk::new(TIGHT.total()), TIGHT.plan(0));
+    let mut formatter = Formatter::volume(vec![disk], 77, 0).unwrap();
+    let mut polls = 0;
+    while !formatter.poll().unwrap() {
+        polls += 1;
+    }
+    for stopped in 0..polls {
+        let disk = (MemoryDisk::new(TIGHT.total()), TIGHT.plan(0));
+        let mut formatter = Formatter::volume(vec![disk], 77, 0).unwrap();
+        for _ in 0..stopped {
+            assert!(!formatter.poll().unwrap());
+        }
+        let disk = formatter.into_disks().remove(0).cut(|_| false);
+        let store = open(vec![disk], small());
+        assert_eq!(store.status(), Status::Stopped, "after {stopped} polls");
     }
 }

@@ -94,9 +94,7 @@ impl<D: BlockDevice> Store<D> {
         time: u64,
         generator: u64,
     ) -> Result<u64, Stop> {
-        if self.recovered.is_none() {
-            return Err(Stop::Wait(Wait::Recovery));
-        }
+        self.ready()?;
         if self.failure.is_some() {
             return Err(Stop::Error(Error::Stopped));
         }
