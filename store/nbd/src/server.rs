@@ -168,7 +168,7 @@ impl Server {
         let session = Session {
             wire,
             cache: self.cache,
-            random: Random::new(self.plan.seed ^ 0x6f72_6465_72),
+            random: Random::new(self.plan.seed ^ 0x006f_7264_6572),
             plan: self.plan,
             held: Vec::new(),
             summary: Summary {
@@ -287,7 +287,7 @@ impl Session<'_> {
     fn first_sector(&self, offset: u64, length: u32) -> Result<u64, u32> {
         let sector = SECTOR_SIZE as u64;
         let end = offset.checked_add(u64::from(length)).ok_or(ERROR_INVALID)?;
-        if offset % sector != 0 || end % sector != 0 || length > REQUEST_LIMIT {
+        if !offset.is_multiple_of(sector) || !end.is_multiple_of(sector) || length > REQUEST_LIMIT {
             return Err(ERROR_INVALID);
         }
         if end > self.cache.sectors() * sector {
