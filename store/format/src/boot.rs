@@ -63,6 +63,9 @@ impl BootRecord {
         let envelope = Self::envelope(key, slot);
         envelope.open(frame)?;
         let field = |index: usize| get_u64(frame, 16 + 8 * index);
+        for index in 0..6 {
+            envelope.counter(frame, 16 + 8 * index)?;
+        }
         let record = Self {
             sequence: field(0),
             header: field(1),

@@ -94,6 +94,15 @@ impl Envelope {
         Ok(found)
     }
 
+    /// Refuses a number so great that counting on could overflow: none gets there by counting.
+    pub(crate) fn counter(&self, frame: &Frame, at: usize) -> Result<(), DecodeError> {
+        let found = get_u64(frame, at);
+        if found >> 60 != 0 {
+            return Err(self.value(at, "counter", found, "below 2^60"));
+        }
+        Ok(())
+    }
+
     /// The error for a field without a meaning.
     pub(crate) fn value(
         &self,

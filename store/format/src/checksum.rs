@@ -3,6 +3,7 @@
 //! 32 bits would be too few: a campaign of some million damaged images would meet a collision. They find accidents, not
 //! forgers: who can write to the disk directly can make any image.
 
+use pebble_store_device::Frame;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::ObjectFrame;
@@ -36,6 +37,6 @@ pub fn of_bytes(seed: u64, bytes: &[u8]) -> u64 {
 
 /// The checksum of an object frame's contents. It depends on which frame it is, and not on the volume: an object can be
 /// copied to another volume with its checksum.
-pub fn of_object(frame: ObjectFrame, bytes: &[u8]) -> u64 {
-    xxh3_64_with_seed(bytes, frame.0)
+pub fn of_object(frame: ObjectFrame, contents: &Frame) -> u64 {
+    xxh3_64_with_seed(contents, frame.0)
 }

@@ -89,6 +89,9 @@ impl GenerationHeader {
         let envelope = Self::envelope(key, log);
         let checksum = envelope.open(frame)?;
         let field = |index: usize| get_u64(frame, 16 + 8 * index);
+        for index in [0, 2, 3, 4, 5, 6, 8, 9, 10, 12, 13] {
+            envelope.counter(frame, 16 + 8 * index)?;
+        }
         let extent = |index: usize, per_frame: usize| {
             let extent = DirectoryExtent {
                 first: field(index),

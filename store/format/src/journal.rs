@@ -82,14 +82,14 @@ impl JournalRecord {
     pub fn decode(key: VolumeKey, slot: u64, frame: &Frame) -> Result<Self, DecodeError> {
         let envelope = Self::envelope(key, slot);
         envelope.open(frame)?;
+        for at in [16, 24, 32, 40] {
+            envelope.counter(frame, at)?;
+        }
         let count = get_u64(frame, 48);
         if count == 0 || count > JOURNAL_PAGES as u64 {
             return Err(envelope.value(48, "pages", count, "1 to 128"));
         }
         let position = get_u64(frame, 40);
-        if position.checked_add(count).is_none() {
-            return Err(envelope.value(40, "position", position, "below 2^64 with its pages"));
-        }
         let mut pages = Vec::with_capacity(count as usize);
         for index in 0..count as usize {
             let at = PAGES_AT + index * PAGE_BYTES;

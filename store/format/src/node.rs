@@ -44,7 +44,8 @@ impl Node {
         }
     }
 
-    fn encode(&self, id: ObjectId, frame: &mut Frame, at: usize) {
+    /// Writes the node into its 800 bytes of a pot, from byte `at` on: [`NODE_BYTES`] times its index.
+    pub fn encode(&self, id: ObjectId, frame: &mut Frame, at: usize) {
         put_u64(frame, at, id.0);
         put_u64(frame, at + 8, pack(self.version.0, self.height, 0));
         put_u64(frame, at + 16, self.call_count.0);
@@ -55,7 +56,8 @@ impl Node {
         }
     }
 
-    fn decode(id: ObjectId, frame: &Frame, at: usize) -> Result<Self, DecodeError> {
+    /// Reads the node with this number from the bytes of a pot from `at` on.
+    pub fn decode(id: ObjectId, frame: &Frame, at: usize) -> Result<Self, DecodeError> {
         let error = |offset, field, found, allowed| {
             DecodeError::value("node", at + offset, field, found, allowed)
         };

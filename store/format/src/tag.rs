@@ -162,6 +162,7 @@ impl TagPot {
     ) -> Result<Self, DecodeError> {
         let envelope = Self::envelope(key, range, cluster);
         envelope.open(frame)?;
+        envelope.counter(frame, 16)?;
         let found = get_u64(frame, 24);
         if found != cluster {
             return Err(envelope.value(24, "cluster", found, "the one of its place"));

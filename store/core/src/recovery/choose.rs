@@ -1,0 +1,177 @@
+//! Which header counts, which disks can be trusted, and which generation is started.
+
+use alloc::vec::Vec;
+
+use pebble_store_device::BlockDevice;
+use pebble_store_format::{CheckpointHeader, GenerationHeader, BOOT_ATTEMPTS_LIMIT};
+
+use super::Recovery;
+use crate::mutant::mutated;
+use crate::volume::Standing;
+use crate::{Error, Store};
+
+impl<D: BlockDevice> Store<D> {
+    fn bit(&self, disk: usize) -> u8 {
+        1 << (self.volume.disks[disk].number & 7)
+    }
+
+    /// A disk's newest header.
+    fn newest(recovery: &Recovery, disk: usize) -> Option<&CheckpointHeader> {
+        let headers = recovery.headers[disk].iter().flatten();
+        headers.max_by_key(|header| header.sequence)
+    }
+
+    /// The header with the greatest sequence number counts, among those on disks that they call trusted. A disk can be
+    /// trusted if that header says so, and if it has that header or the one before: every disk is written and flushed
+    /// before the next header is.
+    pub(super) fn choose_header(&mut self, recovery: &mut Recovery) -> Result<(), Error> {
+        let disks: Vec<usize> = self.volume.trusted().collect();
+        let own = |disk: &usize| {
+            let header = Self::newest(recovery, *disk)?;
+            (header.in_sync & self.bit(*disk) != 0).then_some((*disk, header))
+        };
+        let candidates: Vec<(usize, &CheckpointHeader)> = disks.iter().filter_map(own).collect();
+        let followed = self.parameters.follow;
+        let followed = candidates
+            .iter()
+            .find(|(disk, _)| Some(self.volume.disks[*disk].number) == followed);
+        let best = candidates.iter().max_by_key(|(_, header)| header.sequence);
+        let mut best = followed.or(best);
+        if mutated!(self, FirstHeaderBelieved) {
+            best = candidates.first();
+        }
+        let Some((source, header)) = best.map(|(disk, header)| (*disk, (*header).clone())) else {
+            let known = disks
+                .iter()
+                .find(|disk| Self::newest(recovery, **disk).is_some());
+            return Err(match (known, recovery.unreadable.first()) {
+                (Some(disk), _) => Error::OutOfDate { disk: *disk },
+                (None, Some((disk, slot))) => Error::HeaderUnreadable {
+                    disk: *disk,
+                    slot: *slot,
+                },
+                (None, None) => Error::NoCheckpoint,
+            });
+        };
+        if followed.is_none() {
+            let split = candidates.iter().find(|(disk, other)| {
+                header.in_sync & self.bit(*disk) == 0 && other.in_sync & self.bit(source) == 0
+            });
+            if let Some((other, _)) = split {
+                let (one, other) = (source, *other);
+                return Err(Error::SplitReplicas { one, other });
+            }
+        }
+        let complete = |disk: usize| recovery.unreadable.iter().all(|(bad, _)| *bad != disk);
+        let certain = candidates.iter().any(|(disk, _)| complete(*disk));
+        if let (Some((disk, slot)), false) = (
+            recovery.unreadable.first(),
+            certain || self.parameters.accept_older,
+        ) {
+            let (disk, slot) = (*disk, *slot);
+            return Err(Error::HeaderUnreadable { disk, slot });
+        }
+        let trusted = |disk: &usize| {
+            let listed = header.in_sync & self.bit(*disk) != 0;
+            let own = Self::newest(recovery, *disk);
+            let recent = own.is_some_and(|own| own.sequence + 1 >= header.sequence);
+            *disk == source || listed && recent || mutated!(self, StaleReplicaBelieved)
+        };
+        let (_, stale): (Vec<usize>, Vec<usize>) = disks.iter().partition(|disk| trusted(disk));
+        for disk in stale {
+            self.volume.disks[disk].standing = Standing::Out;
+            self.volume.disks[disk].stale = true;
+        }
+        let span = header.next_log - header.oldest_log;
+        if span > self.log.frames {
+            let generation = header.generation;
+            let problem = "its log numbers span more than the log";
+            return Err(Error::Generation {
+                generation,
+                problem,
+            });
+        }
+        let matching = recovery
+            .boots
+            .iter()
+            .filter(|boot| boot.header == header.sequence);
+        recovery.boot = matching.max_by_key(|boot| boot.sequence).copied();
+        self.counters.chained_recoveries = u64::from(recovery.boot.is_some());
+        self.log.head = header.next_log;
+        self.log.tail = header.oldest_log;
+        if mutated!(self, CursorAtOldest) {
+            self.log.head = header.oldest_log;
+        }
+        recovery.header = Some(header);
+        Ok(())
+    }
+
+    /// The generation asked for; else the newest, unless it was started in vain too often.
+    pub(super) fn choose_generation(&mut self, recovery: &mut Recovery) -> Result<(), Error> {
+        let Some(header) = &recovery.header else {
+            return Err(Error::NoCheckpoint);
+        };
+        let mut listed: Vec<GenerationHeader> = Vec::with_capacity(recovery.listed.len());
+        for (place, generation) in recovery.listed.iter().enumerate() {
+            let Some(generation) = generation else {
+                return Err(recovery.problem.take().unwrap_or(Error::NoCheckpoint));
+            };
+            let number = generation.generation;
+            let expected = match place {
+                0 => number == header.generation && generation.end_log <= header.next_log,
+                _ => {
+                    let newer = &listed[place - 1];
+                    number < newer.generation && generation.end_log <= newer.first_log
+                }
+            };
+            if !expected {
+                let problem = "it does not follow the one before it";
+                let generation = number;
+                return Err(Error::Generation {
+                    generation,
+                    problem,
+                });
+            }
+            listed.push(*generation);
+        }
+        let oldest = listed.last().map_or(0, |oldest| oldest.first_log);
+        if oldest != header.oldest_log {
+            let problem = "the log does not begin with it";
+            let generation = listed.last().map_or(0, |oldest| oldest.generation);
+            return Err(Error::Generation {
+                generation,
+                problem,
+            });
+        }
+        let bootable =
+            |generation: &GenerationHeader| generation.generation >= header.bootable_from;
+        let place_of = |number: u64| {
+            let place = listed
+                .iter()
+                .position(|generation| generation.generation == number);
+            place.filter(|place| bootable(&listed[*place]))
+        };
+        recovery.chosen = match (self.parameters.generation, &recovery.boot) {
+            (Some(generation), _) => place_of(generation).ok_or(Error::NoSuchGeneration {
+                generation,
+                oldest: header.bootable_from,
+                newest: header.generation,
+            })?,
+            (None, Some(boot)) if self.parameters.count_boots => {
+                let last = place_of(boot.generation).unwrap_or(0);
+                let older = last + 1;
+                let failed = boot.attempts >= BOOT_ATTEMPTS_LIMIT;
+                if failed && listed.get(older).is_some_and(bootable) {
+                    self.counters.fall_backs = 1;
+                    older
+                } else {
+                    last
+                }
+            }
+            _ => 0,
+        };
+        recovery.listed = listed.into_iter().map(Some).collect();
+        self.plan_directories(recovery);
+        Ok(())
+    }
+}
