@@ -304,7 +304,7 @@ impl<M: Media> Builder<M> {
                 let pot = pot.get_or_insert_with(|| Box::new(TagPot::unused()));
                 // Both copies, so that there is one to fall back to from the first change on.
                 for copy in 0..2 {
-                    pot.sequence = 1 - copy;
+                    pot.sequence = copy;
                     let frame = pot.encode(self.key, range.number, cluster);
                     let place = ClusterPlace { cluster, index: 0 }.pot(copy);
                     self.write(range.first + place, &frame)?;

@@ -2,13 +2,14 @@
 
 use alloc::collections::BTreeMap;
 
-use pebble_store_format::{GenerationHeader, JournalPage, JournalRecord, ObjectFrame};
+use pebble_store_format::{checksum, GenerationHeader, JournalPage, JournalRecord, ObjectFrame};
 
 use crate::{Media, Volume};
 
 impl<M: Media> Volume<M> {
     /// The pages of the records that are newer than a generation, with their positions in the journal; the last record of
-    /// a page counts. The first record that is missing ends the journal.
+    /// a page counts. The first record that is missing ends the journal; so does one of which a page is not right on any
+    /// disk, for it was never reported.
     pub(crate) fn journaled(
         &mut self,
         generation: &GenerationHeader,
@@ -17,26 +18,44 @@ impl<M: Media> Volume<M> {
         let Some((range, layout)) = self.journal else {
             return pages;
         };
-        let key = self.key;
-        let mut position = generation.journal_position;
         for step in 0..layout.records {
-            let Some(sequence) = generation.journal_sequence.checked_add(step) else {
+            let sequence = generation.journal_sequence.checked_add(step);
+            let Some(record) = sequence.and_then(|sequence| self.journal_record(sequence)) else {
                 break;
             };
-            let slot = layout.record(sequence);
-            let found = self.record(range, slot, |frame| JournalRecord::decode(key, slot, frame));
-            let Ok(record) = found else {
-                break;
-            };
-            let fits = record.sequence == sequence && record.position == position;
-            if !fits || record.generation < generation.generation {
+            let placed: BTreeMap<_, _> = record
+                .pages
+                .iter()
+                .zip(record.position..)
+                .map(|(page, position)| (page.frame, (position, *page)))
+                .collect();
+            let complete = placed.values().all(|(position, page)| {
+                let holders = self.holders(range);
+                holders.into_iter().any(|disk| {
+                    let contents = self.read(disk, range, layout.page(*position));
+                    contents.is_some_and(|contents| {
+                        checksum::of_object(page.frame, &contents) == page.checksum
+                    })
+                })
+            });
+            if !complete {
                 break;
             }
-            for (page, place) in record.pages.iter().zip(record.position..) {
-                pages.insert(page.frame, (place, *page));
-            }
-            position = record.position + record.pages.len() as u64;
+            pages.extend(placed);
         }
         pages
+    }
+
+    /// The record with this number. Disks may differ: the one that was lost before a crash may lack the last.
+    fn journal_record(&mut self, sequence: u64) -> Option<JournalRecord> {
+        let (range, layout) = self.journal?;
+        let slot = layout.record(sequence);
+        let key = self.key;
+        self.holders(range).into_iter().find_map(|disk| {
+            let frame = self.read(disk, range, slot)?;
+            let record = JournalRecord::decode(key, slot, &frame).ok()?;
+            let fits = record.pages.len() as u64 <= layout.pages;
+            (fits && record.sequence == sequence).then_some(record)
+        })
     }
 }

@@ -54,7 +54,7 @@ pub struct DiskFacts {
     pub headers: [Slot<CheckpointHeader>; HEADER_SLOTS as usize],
     /// The boot records.
     pub boots: [Slot<BootRecord>; BOOT_SLOTS as usize],
-    /// Its newest header is the volume's newest, which names it: what is on it counts.
+    /// The volume's newest header names it, and it has that header or the one before: what is on it counts.
     pub believed: bool,
 }
 
@@ -323,8 +323,12 @@ fn choose(disks: &mut [DiskFacts], log: &VolumeRange) -> Result<CheckpointHeader
         });
     };
     for disk in disks {
-        let newest = disk.newest() == Some(&header);
-        disk.believed = newest && header.in_sync & 1 << disk.number != 0;
+        // One header back will do: every trusted disk has everything else, flushed, before a header is written.
+        let newest = disk
+            .newest()
+            .map(|newest| newest.sequence.saturating_add(1));
+        let recent = newest >= Some(header.sequence);
+        disk.believed = recent && header.in_sync & 1 << disk.number != 0;
     }
     Ok(header)
 }

@@ -7,7 +7,7 @@ use pebble_store_image::{check, Error, Finding, Media, Memory, Severity, Volume}
 
 // Frames of the image: superblocks, boot images, log range, journal, objects.
 const LOG: u64 = 6;
-const OBJECTS: u64 = LOG + 12 + 8;
+const OBJECTS: u64 = LOG + 36 + 8;
 
 fn spoil(media: &mut Memory, at: u64, byte: usize) {
     media.0[at as usize * 4096 + byte] ^= 0x5a;
@@ -124,7 +124,7 @@ fn a_torn_header_is_left_alone_while_its_twin_is_good() -> Result<(), Error> {
 
 #[test]
 fn lost_records_of_the_log_are_named() -> Result<(), Error> {
-    // Log number 1 is the list of processes, 2 the generation header; number n lies in frame 4 + n mod 8.
+    // Log number 1 is the list of processes, 2 the generation header; number n lies in frame 4 + n mod 32.
     for (at, record) in [
         (LOG + 4 + 1, "restart directory"),
         (LOG + 4 + 2, "generation header"),

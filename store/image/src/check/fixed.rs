@@ -67,6 +67,7 @@ fn headers<M: Media>(volume: &Volume<M>, disk: usize, report: &mut Report) {
             *index != disk
                 && other.believed
                 && facts.believed
+                && other.newest() == facts.newest()
                 && other.headers[slot].good().is_some()
         });
         match (header, twin, other) {

@@ -12,7 +12,7 @@ pub fn layout() -> Layout {
     Layout {
         volume: 0x0123_4567_89ab_cdef_0011_2233_4455_6677,
         boot: 2,
-        log: 12,
+        log: 36,
         journal: 8,
         objects: vec![(BASE, 300)],
         generation: 1,
