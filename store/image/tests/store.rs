@@ -9,7 +9,7 @@ use common::{build, frame, newest};
 use pebble_store::{Parameters, Status, Stop, Store};
 use pebble_store_device::{BlockDevice, Completion, Error as DeviceError, Request, Tag};
 use pebble_store_format::{node_id, FrameKind, ObjectFrame};
-use pebble_store_image::{check, Media, Memory, Severity, Volume};
+use pebble_store_image::{check, Builder, Layout, Media, Memory, Severity, Volume};
 
 /// A disk that does at once what it is told, and remembers in which order it was told to write.
 struct Disk {
@@ -49,23 +49,28 @@ impl BlockDevice for Disk {
     }
 }
 
-fn open(media: Vec<Memory>) -> Store<Disk> {
+fn started(media: Vec<Memory>, parameters: Parameters) -> Store<Disk> {
     let disks = media.into_iter().map(|image| Disk {
         image,
         answers: VecDeque::new(),
         writes: Vec::new(),
     });
-    let parameters = Parameters {
-        restart_limit: 2,
-        cache_frames: 32,
-        ..Parameters::default()
-    };
     let mut store = Store::open(disks.collect(), parameters);
     for _ in 0..10_000 {
         if store.poll() != Status::Opening {
             break;
         }
     }
+    store
+}
+
+fn open(media: Vec<Memory>) -> Store<Disk> {
+    let parameters = Parameters {
+        restart_limit: 2,
+        cache_frames: 32,
+        ..Parameters::default()
+    };
+    let store = started(media, parameters);
     assert_eq!(store.status(), Status::Running, "{:?}", store.failure());
     store
 }
@@ -128,6 +133,21 @@ fn recovery_takes_what_was_built() {
         }
         let unused = wait(&mut store, |store| store.tag(frame(100)));
         assert_eq!(unused.kind, FrameKind::Unused);
+    }
+}
+
+#[test]
+fn a_log_of_40_frames_is_the_least_that_usual_parameters_open() {
+    for (log, status) in [(39, Status::Stopped), (40, Status::Running)] {
+        let layout = Layout {
+            log,
+            ..common::layout()
+        };
+        let media = vec![Memory::zeros(layout.frames())];
+        let builder = Builder::new(media, layout).expect("a layout");
+        let media = builder.finish(&mut |_, _| {}).expect("room");
+        let store = started(media, Parameters::default());
+        assert_eq!(store.status(), status, "{:?}", store.failure());
     }
 }
 

@@ -88,18 +88,18 @@ fn a_description_is_refused_with_file_line_and_column() -> Answer {
     let folder = tempfile::tempdir()?;
     let whole = std::fs::read_to_string(example())?;
     for (from, to, wanted) in [
-        ("as = \"entry\"", "as = \"page\"", "bad.toml:16:71: `server`: a process is not had as `page`"),
-        ("to = \"memory\"", "to = \"memor\"", "bad.toml:16:15: nothing here is called `memor`\n  try: `memory`"),
-        ("\"weak\"", "\"week\"", "bad.toml:16:15: there is no restriction `week`\n  try: `read-only`, `weak` or `opaque`"),
-        ("name = \"bank\"", "name = \"server\"", "bad.toml:23:8: there are two things called `server`"),
-        ("169 = ", "170 = ", "bad.toml:32:17: there is no slot `170`; slots are 0 to 169"),
-        ("pages = 40", "pages = 0x40000000", "bad.toml:35:8: a space has at most 262144 pages here"),
+        ("as = \"entry\"", "as = \"page\"", "bad.toml:17:70: `server`: a process is not had as `page`"),
+        ("to = \"memory\"", "to = \"memor\"", "bad.toml:17:15: nothing here is called `memor`\n  try: `memory`"),
+        ("\"weak\"", "\"week\"", "bad.toml:17:15: there is no restriction `week`\n  try: `read-only`, `weak` or `opaque`"),
+        ("name = \"bank\"", "name = \"server\"", "bad.toml:24:8: there are two things called `server`"),
+        ("169 = ", "170 = ", "bad.toml:33:17: there is no slot `170`; slots are 0 to 169"),
+        ("pages = 40", "pages = 0x40000000", "bad.toml:36:8: a space has at most 262144 pages here"),
         ("objects = 600", "objects = 20", "bad.toml:5:11: 27 more frames are described than there is room for"),
-        ("log = 64", "log = 5", "[volume]: the sizes do not go together: the log needs 6 frames"),
+        ("log = 64", "log = 5", "bad.toml:3:7: a log has 40 frames at least"),
         ("[[process]]", "[[proces]]", "bad.toml:9:3: unknown field `proces`"),
-        ("\"example.toml\"", "\"nowhere\"", "bad.toml:36:8: cannot read"),
+        ("\"example.toml\"", "\"nowhere\"", "bad.toml:37:8: cannot read"),
         ("\"5eed\"", "\"seed\"", "bad.toml:6:12: an identity is up to 32 hexadecimal digits"),
-        ("{ range = \"free\" }", "{ range = \"free\", number = 1 }", "bad.toml:24:15: a capability has one of"),
+        ("{ range = \"free\" }", "{ range = \"free\", number = 1 }", "bad.toml:25:15: a capability has one of"),
     ] {
         let bad = whole.replacen(from, to, 1);
         assert_ne!(bad, whole, "{from}");
@@ -166,8 +166,8 @@ fn a_lost_copy_comes_back_from_the_other_disk() -> Answer {
     said(folder.path(), &make, 0)?;
     let image = folder.path().join("b.img");
     let whole = std::fs::read(&image)?;
-    // An object, the generation header, a header slot.
-    for frame in [82 + 2 + 2, 2 + 4 + 2, 2 + 1] {
+    // An object, and the generation header: log number 2.
+    for frame in [82 + 2 + 2, 2 + 4 + 2] {
         spoil(&image, frame, 30)?;
     }
     let (out, _) = said(
@@ -180,18 +180,10 @@ fn a_lost_copy_comes_back_from_the_other_disk() -> Answer {
         .as_array()
         .into_iter()
         .flatten()
-        .map(|finding| &finding["mended"])
+        .map(|finding| finding["mended"] == true)
         .collect();
-    assert!(
-        mended.iter().filter(|mended| ***mended == true).count() == 2,
-        "{out}"
-    );
-    let now = std::fs::read(&image)?;
-    let header = 3 * 4096..4 * 4096;
-    assert_eq!(
-        (&now[..header.start], &now[header.end..]),
-        (&whole[..header.start], &whole[header.end..])
-    );
+    assert_eq!(mended, [true, true], "{out}");
+    assert_eq!(std::fs::read(&image)?, whole);
     Ok(())
 }
 

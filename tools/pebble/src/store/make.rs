@@ -24,6 +24,9 @@ use crate::system::diagnostic::{Problem, Source};
 /// Heights of the nodes of a space, and how many parts each has: 128 KiB, 2 MiB, 64 MiB, 1 GiB.
 const HEIGHTS: [(u8, usize); 4] = [(17, 32), (21, 16), (26, 32), (30, 16)];
 
+/// Frames of the smallest log range that the store opens with its usual parameters (`pebble_store::Parameters`).
+const LEAST_LOG: u64 = 40;
+
 /// Makes the image.
 pub fn command(report: &Report, options: &MakeImage) -> Result<u8> {
     let shown = options.description.display().to_string();
@@ -80,6 +83,12 @@ fn layout(source: &Source<'_>, description: &Description) -> Result<Layout> {
             anyhow!("{problem}")
         })?,
     };
+    if *volume.log.get_ref() < LEAST_LOG {
+        let message = format!(
+            "a log has {LEAST_LOG} frames at least: two small checkpoints, and room to retire them"
+        );
+        return Err(anyhow!("{}", source.problem(volume.log.span(), message)));
+    }
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
