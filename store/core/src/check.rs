@@ -74,6 +74,11 @@ pub enum Finding {
         /// Which.
         frame: ObjectFrame,
     },
+    /// A frame holds another kind of objects than before, and was not given back in between (d).
+    KindChanged {
+        /// Which.
+        frame: ObjectFrame,
+    },
     /// A node is newer than its pot's tag says (d).
     NodeNewerThanTag {
         /// Which.
@@ -125,6 +130,7 @@ impl fmt::Display for Finding {
             }
             Self::NotNull { frame } => object(out, frame, "should be without contents"),
             Self::VersionWentBack { frame } => object(out, frame, "its version went back"),
+            Self::KindChanged { frame } => object(out, frame, "holds another kind of objects than before"),
             Self::NodeNewerThanTag { frame } => object(out, frame, "a node is newer than its tag"),
             Self::FrozenChanged { frame } => object(out, frame, "changed after it was looked at"),
             Self::OutsideLog { frame } => object(out, frame, "indexed outside the log in use"),
@@ -179,10 +185,9 @@ impl<D: BlockDevice> Store<D> {
         if slot.changed != 0 {
             return self.check_listed(index, slot.changed, checkpoint);
         }
-        if let Some(entry) = self.index.get(frame) {
-            if entry.tag != slot.tag {
-                return Some(Finding::TagChanged { frame });
-            }
+        let indexed = self.index.get(frame).map_or(slot.tag, |entry| entry.tag);
+        if slot.tag != slot.saved || slot.tag != indexed {
+            return Some(Finding::TagChanged { frame });
         }
         if slot.tag.null {
             return check_null(frame, slot.tag, contents);
@@ -229,9 +234,16 @@ impl<D: BlockDevice> Store<D> {
         let Some((contents, tag)) = self.cache.frozen(index, generation) else {
             return Some(Finding::NotFrozen { frame });
         };
-        if let Some(entry) = self.index.get(frame) {
-            if tag.version < entry.tag.version {
+        let slot = &self.cache.slots[index as usize];
+        let indexed = self.index.get(frame).map(|entry| entry.tag);
+        for saved in [Some(slot.saved), indexed].into_iter().flatten() {
+            if tag.version < saved.version {
                 return Some(Finding::VersionWentBack { frame });
+            }
+            // A frame that holds something else was given back in between.
+            let same = tag.kind == saved.kind || saved.kind == FrameKind::Unused;
+            if tag.version == saved.version && !same {
+                return Some(Finding::KindChanged { frame });
             }
         }
         if tag.null {

@@ -92,6 +92,12 @@ pub enum Error {
         /// The slot, 0 or 1.
         slot: u64,
     },
+    /// A record frame of the journal cannot be read, and may hold the newest record. `Parameters::accept_older` opens all the
+    /// same.
+    JournalUnreadable {
+        /// The record frame.
+        slot: u64,
+    },
     /// Each of two disks was used without the other. `Parameters::follow` says which one to believe.
     SplitReplicas {
         /// A disk that says the other is out of date.
@@ -200,6 +206,11 @@ impl fmt::Display for Error {
                 out,
                 "disk {disk}: header slot {slot} cannot be read and may hold the newest checkpoint; \
                  accept the older one, or try the disk again"
+            ),
+            Self::JournalUnreadable { slot } => write!(
+                out,
+                "journal record frame {slot} cannot be read and may hold the newest record; \
+                 go on without it, or try the disk again"
             ),
             Self::SplitReplicas { one, other } => write!(
                 out,

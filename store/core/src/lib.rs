@@ -34,6 +34,6 @@ pub use counters::Counters;
 pub use error::{Error, Stop, Wait};
 pub use formatter::{DiskPlan, Formatter};
 #[cfg(feature = "mutants")]
-pub use mutant::Mutant;
+pub use mutant::{Corruption, Mutant};
 pub use parameters::Parameters;
 pub use store::{Due, Recovered, Status, Store};

@@ -144,9 +144,7 @@ impl<D: BlockDevice> Store<D> {
                     *cursor += 1;
                 }
             }
-            let Some(entry) = newest else {
-                return None;
-            };
+            let entry = newest?;
             if self.is_superseded(frame, migration.count) {
                 self.counters.superseded += 1;
                 continue;

@@ -12,7 +12,7 @@ use crate::journal::Journal;
 use crate::log::Log;
 use crate::migration::Migration;
 use crate::recovery::Recovery;
-use crate::volume::{Answer, Job, Volume};
+use crate::volume::{Answer, Job, Standing, Volume};
 use crate::{Counters, Error, Parameters};
 
 /// A generation that a committed header lists.
@@ -109,6 +109,8 @@ pub struct Store<D: BlockDevice> {
     /// Objects whose contents could not be read; the next who asks is told.
     pub(crate) damaged: Vec<ObjectFrame>,
     pub(crate) due: Option<Due>,
+    /// Every trusted disk has everything that was committed.
+    pub(crate) even: bool,
     pub(crate) counters: Counters,
     /// Where the background check goes on.
     pub(crate) check_hand: usize,
@@ -156,6 +158,7 @@ impl<D: BlockDevice> Store<D> {
             carried: Vec::new(),
             damaged: Vec::new(),
             due: None,
+            even: true,
             counters: Counters::default(),
             check_hand: 0,
             answers: Vec::new(),
@@ -249,6 +252,16 @@ impl<D: BlockDevice> Store<D> {
         numbers
             .filter(|number| *number >= self.committed.bootable_from)
             .collect()
+    }
+
+    /// Whether the loss of any one disk, now, would lose nothing that was committed: at least two are trusted, the newest
+    /// header says so, and all of them have it.
+    pub fn redundant(&self) -> bool {
+        let trusted = self.volume.numbers(Standing::Trusted);
+        self.recovered.is_some()
+            && self.even
+            && trusted.count_ones() > 1
+            && trusted == self.committed.in_sync
     }
 
     /// The counts.

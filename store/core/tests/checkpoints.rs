@@ -334,3 +334,49 @@ fn a_retired_object_is_never_used_again() {
         Err(Stop::Error(Error::Retired { frame }))
     );
 }
+
+/// A cut in the middle of a journal record, and two starts after it with records of their own.
+#[test]
+fn a_torn_journal_record_is_forgotten_by_every_later_start() {
+    let mut store = opened(formatted(ROOMY, 1));
+    for frame in [1, 2] {
+        fill(&mut store, frame, 1);
+    }
+    checkpoint(&mut store);
+    for frame in [1, 2] {
+        fill(&mut store, frame, 2);
+    }
+    wait(&mut store, |store| {
+        store.journal(&[ObjectFrame(1), ObjectFrame(2)])
+    });
+    store.poll();
+    let mut disk = store.into_disks().remove(0);
+    assert_eq!(
+        disk.volatile.len(),
+        3,
+        "two pages and a record, not flushed"
+    );
+    // One of the pages does not arrive.
+    let record = 2 + ROOMY.log..2 + ROOMY.log + ROOMY.journal / 4;
+    let page = disk
+        .volatile
+        .iter()
+        .position(|(at, _)| !record.contains(at));
+    disk.volatile.remove(page.unwrap());
+    let mut store = opened(vec![disk.cut(|_| true)]);
+    assert_eq!([1, 2].map(|frame| byte(&mut store, frame)), [1, 1]);
+    for start in 3..6 {
+        fill(&mut store, 1, start);
+        let record = wait(&mut store, |store| store.journal(&[ObjectFrame(1)]));
+        while store.journaled() <= record {
+            store.poll();
+        }
+        let disks = store
+            .into_disks()
+            .into_iter()
+            .map(|disk| disk.cut(|_| false))
+            .collect();
+        store = opened(disks);
+        assert_eq!([1, 2].map(|frame| byte(&mut store, frame)), [start, 1]);
+    }
+}

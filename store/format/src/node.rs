@@ -14,7 +14,11 @@ pub const NODES_PER_POT: usize = 5;
 
 const HEADER_BYTES: usize = 32;
 
-/// Bytes of a node: number 8, version 6, height 1, a zero byte, call count 8, guard 8, 32 capabilities.
+/// What every node has where a capability would have its rights: no node passes for a capability, and no page of them for
+/// a pot.
+const MARK: u8 = 0xA5;
+
+/// Bytes of a node: number 8, version 6, height 1, mark 1, call count 8, guard 8, 32 capabilities.
 pub const NODE_BYTES: usize = HEADER_BYTES + NODE_SLOTS * CAPABILITY_BYTES;
 
 /// A node.
@@ -47,7 +51,7 @@ impl Node {
     /// Writes the node into its 800 bytes of a pot, from byte `at` on: [`NODE_BYTES`] times its index.
     pub fn encode(&self, id: ObjectId, frame: &mut Frame, at: usize) {
         put_u64(frame, at, id.0);
-        put_u64(frame, at + 8, pack(self.version.0, self.height, 0));
+        put_u64(frame, at + 8, pack(self.version.0, self.height, MARK));
         put_u64(frame, at + 16, self.call_count.0);
         put_u64(frame, at + 24, self.guard);
         for (slot, capability) in self.slots.iter().enumerate() {
@@ -65,12 +69,12 @@ impl Node {
         if found != id.0 {
             return Err(error(0, "number", found, "the one of its place"));
         }
-        let (version, height, zero) = unpack(get_u64(frame, at + 8));
+        let (version, height, mark) = unpack(get_u64(frame, at + 8));
         if height > 64 {
             return Err(error(14, "height", height.into(), "0 to 64"));
         }
-        if zero != 0 {
-            return Err(error(15, "reserved", zero.into(), "0"));
+        if mark != MARK {
+            return Err(error(15, "mark", mark.into(), "165"));
         }
         let call_count = get_u64(frame, at + 16);
         if call_count > COUNTER_LIMIT {

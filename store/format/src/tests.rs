@@ -292,7 +292,7 @@ proptest! {
         frame[8..16].copy_from_slice(&sum.to_le_bytes());
         // What decodes must encode to what it was decoded from, where the record keeps nothing else.
         let decoded: Option<Vec<u8>> = match which {
-            0 => CheckpointHeader::decode(KEY, at, &frame).ok().map(|header| header.encode(KEY)[16..112].to_vec()),
+            0 => CheckpointHeader::decode(KEY, at, &frame).ok().map(|header| header.encode(KEY)[16..96].to_vec()),
             2 => BootRecord::decode(KEY, at, &frame).ok().map(|boot| boot.encode(KEY)[16..64].to_vec()),
             _ => DECODERS[which].2(KEY, at, &frame).ok().map(|()| frame[16..64].to_vec()),
         };

@@ -35,6 +35,8 @@ pub(crate) struct Slot {
     pub frame: ObjectFrame,
     /// Version, kind; the checksum is that of the contents as long as they are unchanged.
     pub tag: Tag,
+    /// The tag of what was saved last.
+    pub saved: Tag,
     /// The contents; none while they are being read.
     pub contents: Option<Box<Frame>>,
     /// The epoch of the last change that is not saved; 0 when the contents are as saved.
@@ -104,6 +106,7 @@ impl Cache {
         let slot = &mut self.slots[index as usize];
         slot.frame = frame;
         slot.tag = tag;
+        slot.saved = tag;
         slot.changed = 0;
         slot.pins = 0;
         slot.used = true;
@@ -212,6 +215,7 @@ impl Cache {
         if let Some((spare, _)) = slot.copy.take() {
             self.spares.push(spare);
         }
+        slot.saved = tag;
         if slot.changed == epoch {
             slot.changed = 0;
             slot.tag = tag;
@@ -222,6 +226,13 @@ impl Cache {
     pub fn give_back(&mut self, mut list: Vec<u32>) {
         list.clear();
         self.resting = list;
+    }
+
+    /// Takes a slot out of the table and leaves it otherwise as it is.
+    #[cfg(feature = "mutants")]
+    pub fn unmap(&mut self, index: u32) {
+        self.map
+            .remove(self.slots[index as usize].frame, &self.slots);
     }
 
     /// Whether a list of changed slots has this one, where the slot says.
@@ -243,6 +254,7 @@ impl Slot {
         Self {
             frame: NO_FRAME,
             tag: Tag::UNUSED,
+            saved: Tag::UNUSED,
             contents: None,
             changed: 0,
             listed: 0,

@@ -166,6 +166,7 @@ impl<D: BlockDevice> Store<D> {
         }
         self.volume.changed = self.committed.in_sync != self.volume.numbers(Standing::Trusted);
         self.journal.replicas_recorded(self.volume.changed);
+        self.even = true;
         self.counters.checkpoints += 1;
         self.counters.forced_checkpoints += u64::from(checkpoint.forced);
         self.begin_migration(true);

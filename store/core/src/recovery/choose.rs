@@ -82,6 +82,12 @@ impl<D: BlockDevice> Store<D> {
             self.volume.disks[disk].standing = Standing::Out;
             self.volume.disks[disk].stale = true;
         }
+        let mut newest = self
+            .volume
+            .trusted()
+            .map(|disk| Self::newest(recovery, disk));
+        self.even =
+            newest.all(|newest| newest.is_some_and(|newest| newest.sequence == header.sequence));
         let span = header.next_log - header.oldest_log;
         if span > self.log.frames {
             let generation = header.generation;

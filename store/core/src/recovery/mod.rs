@@ -71,6 +71,8 @@ pub(crate) struct Recovery {
     boots: Vec<BootRecord>,
     /// Header slots that answered with an error: disk and slot.
     unreadable: Vec<(usize, u64)>,
+    /// Journal record frames that answered with an error, once for each disk.
+    unreadable_records: Vec<u64>,
     problem: Option<Error>,
     header: Option<CheckpointHeader>,
     boot: Option<BootRecord>,
@@ -106,6 +108,7 @@ impl Recovery {
             headers: (0..disks).map(|_| [None, None]).collect(),
             boots: Vec::new(),
             unreadable: Vec::new(),
+            unreadable_records: Vec::new(),
             problem: None,
             header: None,
             boot: None,
@@ -176,7 +179,7 @@ impl<D: BlockDevice> Store<D> {
                 }
                 Stage::Directories => {}
                 Stage::JournalRecords => {
-                    self.chain_records(recovery);
+                    self.chain_records(recovery)?;
                     recovery.stage = Stage::JournalPages;
                     self.read_pages(recovery);
                 }
@@ -261,7 +264,11 @@ impl<D: BlockDevice> Store<D> {
             header: header.sequence,
             generation: chosen.generation,
             attempts: same.map_or(0, |boot| boot.attempts) + 1,
-            restart: last.restart.max(header.restart) + 1,
+            restart: last
+                .restart
+                .max(header.restart)
+                .max(recovery.recovered.restarts)
+                + 1,
             journal_sequence: match (recovery.chosen, same) {
                 (0, _) => 0,
                 (_, Some(boot)) => boot.journal_sequence,
@@ -293,8 +300,9 @@ impl<D: BlockDevice> Store<D> {
             in_sync: header.in_sync,
             bootable_from: header.bootable_from,
         };
-        self.volume.changed =
-            header.in_sync != self.volume.numbers(crate::volume::Standing::Trusted);
+        // A header that some disk lacks is written again by the next checkpoint.
+        let trusted = self.volume.numbers(crate::volume::Standing::Trusted);
+        self.volume.changed = header.in_sync != trusted || trusted.count_ones() > 1 && !self.even;
         self.cache.epoch =
             header.generation + u64::from(!crate::mutant::mutated!(self, GenerationNumberReused));
         recovery.recovered.generation = chosen.generation;

@@ -1,6 +1,6 @@
 //! Replaying the journal: pages that were committed after the generation was taken.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use pebble_store_device::BlockDevice;
@@ -43,9 +43,11 @@ impl<D: BlockDevice> Store<D> {
 
     pub(super) fn record_answer(&mut self, recovery: &mut Recovery, slot: u64, answer: Answer) {
         recovery.under_way -= 1;
-        let (Ok(()), Some(frame), Some(layout)) =
-            (answer.result, answer.buffer, self.volume.geometry.journal)
-        else {
+        let Some(layout) = self.volume.geometry.journal else {
+            return;
+        };
+        let (Ok(()), Some(frame)) = (answer.result, answer.buffer) else {
+            recovery.unreadable_records.push(slot);
             return;
         };
         // A frame that is no record was never used, or its record was torn before it was reported.
@@ -58,14 +60,31 @@ impl<D: BlockDevice> Store<D> {
     }
 
     /// All records are read: those that follow the generation without a gap count.
-    pub(super) fn chain_records(&mut self, recovery: &mut Recovery) {
+    pub(super) fn chain_records(&mut self, recovery: &mut Recovery) -> Result<(), Error> {
         let chosen = recovery.listed[recovery.chosen].unwrap_or_default();
         recovery.records.sort_by_key(|record| record.sequence);
         recovery.records.dedup_by_key(|record| record.sequence);
+        let restarts = recovery.records.iter().map(|record| record.restart);
+        recovery.recovered.restarts = restarts.max().unwrap_or(0);
         let last = recovery.records.last();
         let sequence = last
             .map_or(0, |last| last.sequence + 1)
             .max(chosen.journal_sequence);
+        // The record that would come next may be in a frame that cannot be read, on any disk.
+        let slot = self
+            .volume
+            .geometry
+            .journal
+            .map(|layout| layout.record(sequence));
+        let trusted = self.volume.trusted().count();
+        let unreadable = recovery
+            .unreadable_records
+            .iter()
+            .filter(|bad| Some(**bad) == slot);
+        if unreadable.count() >= trusted && !self.parameters.accept_older {
+            let slot = slot.unwrap_or(0);
+            return Err(Error::JournalUnreadable { slot });
+        }
         let ends = recovery
             .records
             .iter()
@@ -102,6 +121,7 @@ impl<D: BlockDevice> Store<D> {
         if mutated!(self, JournalBackwards) {
             recovery.records.reverse();
         }
+        Ok(())
     }
 
     /// Reads the pages of those records.
@@ -166,19 +186,23 @@ impl<D: BlockDevice> Store<D> {
         self.send_pages(recovery);
     }
 
-    /// All pages are read. The last record may be torn: it was never reported. One before it may not.
+    /// All pages are read. The last record that a start wrote may be torn: it was never reported. One before it may not.
     pub(super) fn judge_records(&mut self, recovery: &mut Recovery) -> Result<(), Error> {
-        let last = recovery.records.len().saturating_sub(1);
-        let bad = recovery.pages.iter().find(|page| !page.good).copied();
-        if let Some(bad) = bad {
-            if bad.record != last && !self.parameters.accept_older {
-                let frame = bad.page.frame;
-                return Err(Error::Damaged { frame });
-            }
-            recovery.pages.retain(|page| page.record < bad.record);
-            recovery.records.truncate(bad.record);
+        let records = &recovery.records;
+        let last_of_its_start = |number: usize| {
+            let next = records.get(number + 1);
+            next.is_none_or(|next| next.restart > records[number].restart)
+        };
+        let bad = recovery.pages.iter().filter(|page| !page.good);
+        let lost = bad.clone().find(|page| !last_of_its_start(page.record));
+        if let (Some(lost), false) = (lost, self.parameters.accept_older) {
+            let frame = lost.page.frame;
+            return Err(Error::Damaged { frame });
         }
-        self.counters.journal_replays = recovery.records.len() as u64;
+        let torn: BTreeSet<usize> = bad.map(|page| page.record).collect();
+        recovery.pages.retain(|page| !torn.contains(&page.record));
+        self.counters.journal_replays = (recovery.records.len() - torn.len()) as u64;
+        self.even &= self.counters.journal_replays == 0;
         Ok(())
     }
 

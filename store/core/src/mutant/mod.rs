@@ -1,6 +1,6 @@
 //! Deliberate mistakes, for tests that must notice each of them. Without the feature `mutants` nothing of this is compiled.
 
-/// Whether the store of this volume or part makes the mistake of this name. Without the feature it is the word `false`.
+/// Whether the store of this volume or part makes the mistake of this name. Without the feature nobody does.
 #[cfg(feature = "mutants")]
 macro_rules! mutated {
     ($owner:expr, $mutant:ident) => {
@@ -11,14 +11,28 @@ macro_rules! mutated {
 #[cfg(not(feature = "mutants"))]
 macro_rules! mutated {
     ($owner:expr, $mutant:ident) => {
-        false
+        $crate::mutant::never()
     };
+}
+
+/// What every question for a mistake is without the feature: no, when it is compiled. A function, so that the conditions
+/// that it is part of read the same in both builds.
+#[cfg(not(feature = "mutants"))]
+#[inline(always)]
+pub(crate) const fn never() -> bool {
+    false
 }
 
 pub(crate) use mutated;
 
 #[cfg(feature = "mutants")]
 pub use list::Mutant;
+
+#[cfg(feature = "mutants")]
+pub use corruption::Corruption;
+
+#[cfg(feature = "mutants")]
+mod corruption;
 
 #[cfg(feature = "mutants")]
 mod list {
