@@ -5,10 +5,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use pebble_store_format::{ObjectFrame, Tag};
-
-/// No object frame has this number.
-const FREE: u64 = u64::MAX;
+use pebble_store_format::{ObjectFrame, PackedEntry, PackedTag, Tag};
 
 /// Where an object's newest saved contents are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,25 +18,52 @@ pub(crate) enum Source {
     Journal(u64),
 }
 
+/// What is known of an object that is not only at home.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    frame: u64,
     /// The generations that have the object: one bit each.
     pub generations: u32,
     pub source: Source,
     pub tag: Tag,
 }
 
-const VACANT: Entry = Entry {
-    frame: FREE,
-    generations: 0,
-    source: Source::Null,
-    tag: Tag::UNUSED,
-};
+/// An entry as the table holds it: as few words as recovery can get away with writing.
+#[derive(Clone, Copy)]
+struct Place {
+    frame: u64,
+    /// A log number, or a journal position with the top bit set, or 0 for what is null.
+    source: u64,
+    tag: PackedTag,
+    generations: u32,
+}
+
+const IN_JOURNAL: u64 = 1 << 63;
+
+impl Place {
+    fn entry(&self) -> Entry {
+        Entry {
+            generations: self.generations,
+            source: match self.source {
+                0 => Source::Null,
+                place if place & IN_JOURNAL != 0 => Source::Journal(place & !IN_JOURNAL),
+                log => Source::Log(log),
+            },
+            tag: self.tag.unpack(),
+        }
+    }
+}
+
+/// Where in a table of 2^(64 - shift) places a search for a frame begins.
+#[inline]
+fn slot(frame: u64, shift: u32) -> usize {
+    (frame.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (shift & 63)) as usize
+}
 
 pub(crate) struct Index {
-    entries: Vec<Entry>,
-    used: usize,
+    /// For each place of the table the number of its entry, counted from 1; 0 where there is none.
+    table: Vec<u32>,
+    /// The entries, in no order.
+    entries: Vec<Place>,
     shift: u32,
 }
 
@@ -48,105 +72,146 @@ impl Index {
     pub fn with_room(objects: usize) -> Self {
         let size = (objects * 2).next_power_of_two().max(16);
         Self {
-            entries: vec![VACANT; size],
-            used: 0,
+            table: vec![0; size],
+            entries: Vec::with_capacity(objects),
             shift: 64 - size.trailing_zeros(),
         }
     }
 
-    fn slot(&self, frame: u64) -> usize {
-        (frame.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
-    }
-
-    /// The place of a frame, or the vacant one where it would go.
-    #[inline]
+    /// The place in the table of a frame, or the free one where it would go.
     fn find(&self, frame: u64) -> usize {
-        let mask = self.entries.len() - 1;
-        let mut place = self.slot(frame);
+        let mask = self.table.len() - 1;
+        let mut place = slot(frame, self.shift);
         loop {
-            let found = self.entries[place & mask].frame;
-            if found == frame || found == FREE {
-                return place & mask;
+            match self.table[place & mask] {
+                0 => return place & mask,
+                number if self.entries[number as usize - 1].frame == frame => return place & mask,
+                _ => place += 1,
             }
-            place += 1;
         }
     }
 
-    pub fn get(&self, frame: ObjectFrame) -> Option<&Entry> {
-        let entry = &self.entries[self.find(frame.0)];
-        (entry.frame != FREE).then_some(entry)
+    pub fn get(&self, frame: ObjectFrame) -> Option<Entry> {
+        let number = self.table[self.find(frame.0)];
+        let place = self.entries.get((number as usize).checked_sub(1)?)?;
+        Some(place.entry())
     }
 
     /// Enters the newest contents of a frame, which a generation (one bit) has.
-    #[inline]
     pub fn enter(&mut self, frame: ObjectFrame, source: Source, tag: Tag, generation: u32) {
-        if self.used * 2 >= self.entries.len() {
+        let source = match source {
+            Source::Null => 0,
+            Source::Log(log) => log,
+            Source::Journal(position) => position | IN_JOURNAL,
+        };
+        let log = source;
+        let tag = tag.pack();
+        self.enter_packed(PackedEntry { frame, log, tag }, generation);
+    }
+
+    /// The same for one entry of a directory.
+    pub fn enter_packed(&mut self, entry: PackedEntry, generation: u32) {
+        self.enter_all(&[entry], generation);
+    }
+
+    /// The same for entries of a directory. Recovery spends most of its time here.
+    pub fn enter_all(&mut self, entries: &[PackedEntry], generation: u32) {
+        while (self.entries.len() + entries.len()) * 2 > self.table.len() {
             self.grow();
         }
-        let place = self.find(frame.0);
-        let entry = &mut self.entries[place];
-        if entry.frame == FREE {
-            entry.frame = frame.0;
-            self.used += 1;
+        let shift = self.shift;
+        let table = &mut self.table[..];
+        let mask = table.len() - 1;
+        for entry in entries {
+            let frame = entry.frame.0;
+            let mut place = slot(frame, shift);
+            // Half of the table is free, so that this ends; and the mask keeps every place inside.
+            while let Some(number) = table.get_mut(place & mask) {
+                if *number == 0 {
+                    self.entries.push(Place {
+                        frame,
+                        source: entry.log,
+                        tag: entry.tag,
+                        generations: generation,
+                    });
+                    *number = self.entries.len() as u32;
+                    break;
+                }
+                let known = &mut self.entries[*number as usize - 1];
+                if known.frame == frame {
+                    known.source = entry.log;
+                    known.tag = entry.tag;
+                    known.generations |= generation;
+                    break;
+                }
+                place += 1;
+            }
         }
-        entry.source = source;
-        entry.tag = tag;
-        entry.generations |= generation;
     }
 
     /// A generation (one bit) no longer has the frame; the last one to go takes the entry with it.
     pub fn leave(&mut self, frame: ObjectFrame, generation: u32) {
         let place = self.find(frame.0);
-        let entry = &mut self.entries[place];
+        let number = self.table[place] as usize;
+        let Some(entry) = number
+            .checked_sub(1)
+            .and_then(|number| self.entries.get_mut(number))
+        else {
+            return;
+        };
         entry.generations &= !generation;
-        if entry.frame != FREE && entry.generations == 0 {
+        if entry.generations == 0 {
+            // The last entry takes the number of the one that goes.
+            let last = self.entries.len();
+            if number != last {
+                let moved = self.find(self.entries[last - 1].frame);
+                self.table[moved] = number as u32;
+            }
+            self.entries.swap_remove(number - 1);
             self.remove(place);
         }
     }
 
-    /// Takes an entry out and closes the gap, so that no search ends too early.
+    /// Takes a place out and closes the gap, so that no search ends too early.
     fn remove(&mut self, mut gap: usize) {
-        let mask = self.entries.len() - 1;
-        self.used -= 1;
+        let mask = self.table.len() - 1;
         let mut place = gap;
         loop {
             place = (place + 1) & mask;
-            let frame = self.entries[place].frame;
-            if frame == FREE {
+            let number = self.table[place];
+            if number == 0 {
                 break;
             }
-            let wanted = self.slot(frame);
-            // The entry may move into the gap unless its own slot lies behind the gap.
+            let wanted = slot(self.entries[number as usize - 1].frame, self.shift);
+            // The place may move into the gap unless its own slot lies behind the gap.
             if (place.wrapping_sub(wanted) & mask) >= (place.wrapping_sub(gap) & mask) {
-                self.entries[gap] = self.entries[place];
+                self.table[gap] = number;
                 gap = place;
             }
         }
-        self.entries[gap] = VACANT;
+        self.table[gap] = 0;
     }
 
     fn grow(&mut self) {
-        let mut larger = Self::with_room(self.entries.len());
-        for entry in self.iter() {
-            let place = larger.find(entry.frame);
-            larger.entries[place] = *entry;
+        let mut larger = Self::with_room(self.table.len());
+        larger.entries = core::mem::take(&mut self.entries);
+        for number in 0..larger.entries.len() {
+            let place = larger.find(larger.entries[number].frame);
+            larger.table[place] = number as u32 + 1;
         }
-        larger.used = self.used;
         *self = larger;
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.frame != FREE)
-    }
-
     /// Every frame with its entry, in no order.
-    pub fn frames(&self) -> impl Iterator<Item = (ObjectFrame, &Entry)> {
-        self.iter().map(|entry| (ObjectFrame(entry.frame), entry))
+    pub fn frames(&self) -> impl Iterator<Item = (ObjectFrame, Entry)> + '_ {
+        self.entries
+            .iter()
+            .map(|place| (ObjectFrame(place.frame), place.entry()))
     }
 
     #[cfg(test)]
     fn len(&self) -> usize {
-        self.used
+        self.entries.len()
     }
 }
 
@@ -165,7 +230,7 @@ mod tests {
             let mut index = Index::with_room(0);
             let mut map: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
             for (number, (frame, bit, enter)) in steps.into_iter().enumerate() {
-                let bit = 1 << bit;
+                let (bit, number) = (1 << bit, number + 1);
                 if enter {
                     index.enter(ObjectFrame(frame), Source::Log(number as u64), Tag::UNUSED, bit);
                     let entry = map.entry(frame).or_default();

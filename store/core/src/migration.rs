@@ -9,11 +9,14 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use pebble_store_device::{BlockDevice, Frame};
-use pebble_store_format::{checksum, DirectoryEntry, ObjectFrame, Tag, TagPot};
+use pebble_store_format::{checksum, ObjectFrame, PackedEntry, Tag, TagPot};
 
 use crate::mutant::mutated;
 use crate::volume::{Answer, Job, RangePlace};
 use crate::{Error, Store};
+
+/// How often each disk is asked for an object before it is given up.
+const READ_ROUNDS: u32 = 3;
 
 /// An object on its way home.
 #[derive(Clone, Copy)]
@@ -24,6 +27,8 @@ struct Item {
     /// Its place in the cluster.
     index: usize,
     tried: u32,
+    /// How often all disks were asked in vain.
+    rounds: u32,
 }
 
 /// The cluster that is being worked on.
@@ -113,7 +118,7 @@ impl<D: BlockDevice> Store<D> {
         let mut cluster: Option<Cluster> = None;
         loop {
             let heads = migration.cursors.iter().enumerate();
-            let head = |(number, cursor): (usize, &usize)| -> Option<DirectoryEntry> {
+            let head = |(number, cursor): (usize, &usize)| -> Option<PackedEntry> {
                 self.generations.get(number)?.entries.get(*cursor).copied()
             };
             let Some(frame) = heads.filter_map(head).map(|entry| entry.frame).min() else {
@@ -152,9 +157,10 @@ impl<D: BlockDevice> Store<D> {
             cluster.items.push(Item {
                 frame,
                 log: entry.log,
-                tag: entry.tag,
+                tag: entry.tag.unpack(),
                 index: home.place.index,
                 tried: 0,
+                rounds: 0,
             });
         }
     }
@@ -194,10 +200,14 @@ impl<D: BlockDevice> Store<D> {
     fn read_item(&mut self, cluster: &mut Cluster, number: usize) {
         let item = cluster.items[number];
         let place = self.volume.geometry.log_place(item.log);
-        if !self
-            .volume
-            .read(Job::Migrate(number as u32), place, item.tried)
-        {
+        let job = Job::Migrate(number as u32);
+        if self.volume.read(job, place, item.tried) {
+            return;
+        }
+        cluster.items[number].tried = 0;
+        cluster.items[number].rounds += 1;
+        // What is given up here is lost for ever, and a disk that was wrong once may be right the next time.
+        if item.rounds + 1 >= READ_ROUNDS || !self.volume.read(job, place, 0) {
             // Lost in the log on every disk. Its tag says what should be there, so that a reader learns of the loss; unless the
             // contents had been brought home before a crash, and are right.
             self.enter_tag(cluster, number);

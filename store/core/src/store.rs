@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use pebble_store_device::BlockDevice;
-use pebble_store_format::{DirectoryEntry, ObjectFrame, RestartEntry, VolumeKey};
+use pebble_store_format::{ObjectFrame, PackedEntry, RestartEntry, VolumeKey};
 
 use crate::cache::{Cache, Pots};
 use crate::checkpoint::Checkpoint;
@@ -23,7 +23,7 @@ pub(crate) struct Generation {
     pub bit: u32,
     pub reference: pebble_store_format::GenerationReference,
     /// Its object directory, in the order of the frames.
-    pub entries: Vec<DirectoryEntry>,
+    pub entries: Vec<PackedEntry>,
 }
 
 /// What was committed last.

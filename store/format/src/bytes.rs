@@ -18,18 +18,21 @@ pub(crate) fn zero_frame() -> Box<Frame> {
     Box::new([0; FRAME_SIZE])
 }
 
+#[inline]
 pub(crate) fn get_u64(bytes: &[u8], at: usize) -> u64 {
     let mut word = [0; 8];
     word.copy_from_slice(&bytes[at..at + 8]);
     u64::from_le_bytes(word)
 }
 
+#[inline]
 pub(crate) fn get_u32(bytes: &[u8], at: usize) -> u32 {
     let mut word = [0; 4];
     word.copy_from_slice(&bytes[at..at + 4]);
     u32::from_le_bytes(word)
 }
 
+#[inline]
 pub(crate) fn get_u16(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
@@ -43,11 +46,13 @@ pub(crate) fn put_u64(bytes: &mut [u8], at: usize, value: u64) {
 }
 
 /// A 48-bit counter with two bytes on top: how versions share a word with kinds and rights.
+#[inline]
 pub(crate) fn pack(counter: u64, low: u8, high: u8) -> u64 {
     (counter & ((1 << 48) - 1)) | u64::from(low) << 48 | u64::from(high) << 56
 }
 
 /// The counter and the two bytes of [`pack`].
+#[inline]
 pub(crate) fn unpack(word: u64) -> (u64, u8, u8) {
     (
         word & ((1 << 48) - 1),

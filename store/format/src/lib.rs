@@ -36,7 +36,9 @@ pub use capability::{
     CapabilityPage, CAPABILITY_BYTES, PAGE_CAPABILITIES,
 };
 pub use checksum::VolumeKey;
-pub use directory::{fold_directory, DirectoryEntry, DirectoryFrame, DIRECTORY_ENTRIES};
+pub use directory::{
+    fold_directory, DirectoryEntry, DirectoryFrame, DirectoryReader, PackedEntry, DIRECTORY_ENTRIES,
+};
 pub use error::{DecodeError, Problem};
 pub use generation::{DirectoryExtent, GenerationHeader};
 pub use header::{CheckpointHeader, GenerationReference, LISTED_GENERATIONS};
@@ -49,4 +51,4 @@ pub use node::{Node, NodePot, NODES_PER_POT, NODE_BYTES};
 pub use range::{Range, RangeKind};
 pub use restart::{RestartEntry, RestartFrame, RESTART_ENTRIES};
 pub use superblock::{Superblock, FORMAT_VERSION, RANGES_LIMIT, SUPERBLOCK_FRAMES};
-pub use tag::{FrameKind, Tag, TagPot, TAGS_PER_POT};
+pub use tag::{FrameKind, PackedTag, Tag, TagPot, TAGS_PER_POT};

@@ -31,6 +31,7 @@ pub enum FrameKind {
 
 impl FrameKind {
     /// The kind with this number, if there is one.
+    #[inline]
     pub fn from_number(number: u8) -> Option<Self> {
         match number {
             0 => Some(Self::Unused),
@@ -64,25 +65,65 @@ impl Tag {
         checksum: 0,
     };
 
-    /// Version, kind and the null flag in one word, as tags and directory entries hold them.
-    pub(crate) fn word(&self) -> u64 {
-        pack(self.version.0, self.kind as u8, u8::from(self.null))
+    /// The tag in two words, as it is on disk.
+    #[inline]
+    pub fn pack(&self) -> PackedTag {
+        PackedTag {
+            word: pack(self.version.0, self.kind as u8, u8::from(self.null)),
+            checksum: self.checksum,
+        }
+    }
+}
+
+/// A tag as it is on disk: version 6 bytes, kind 1, flags 1 (bit 0: null), checksum 8.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PackedTag {
+    word: u64,
+    checksum: u64,
+}
+
+impl PackedTag {
+    /// Version, kind and null flag in one word; the checksum in another. They need not have a meaning.
+    #[inline]
+    pub(crate) fn new(word: u64, checksum: u64) -> Self {
+        Self { word, checksum }
     }
 
-    /// Reads that word and the checksum that belongs to it.
-    pub(crate) fn from_words(
-        record: &'static str,
-        at: usize,
-        word: u64,
-        checksum: u64,
-    ) -> Result<Self, DecodeError> {
-        let (version, kind, flags) = unpack(word);
-        let Some(kind) = FrameKind::from_number(kind) else {
+    /// The two words.
+    #[inline]
+    pub(crate) fn words(self) -> (u64, u64) {
+        (self.word, self.checksum)
+    }
+
+    /// Whether there are no contents.
+    #[inline]
+    pub fn is_null(self) -> bool {
+        self.word >> 56 != 0
+    }
+
+    /// Whether the words have a meaning: kind and flags exist, what is null has no checksum, what has contents has a kind.
+    #[inline]
+    pub fn is_sound(self) -> bool {
+        let high = self.word >> 48;
+        // One bit of flags over two bits of kind, and nothing else; then what null and the checksum say of each other.
+        let known = high & !0x103 == 0;
+        let null = self.is_null();
+        known & (!null | (self.checksum == 0)) & (null | (high & 3 != 0))
+    }
+
+    /// The tag, if the words have a meaning; nothing that was never used otherwise.
+    pub fn unpack(self) -> Tag {
+        self.decode("tag", 0).unwrap_or(Tag::UNUSED)
+    }
+
+    pub(crate) fn decode(self, record: &'static str, at: usize) -> Result<Tag, DecodeError> {
+        let (version, number, flags) = unpack(self.word);
+        let Some(kind) = FrameKind::from_number(number) else {
             return Err(DecodeError::value(
                 record,
                 at + 6,
                 "kind",
-                kind.into(),
+                number.into(),
                 "0 to 3",
             ));
         };
@@ -95,18 +136,21 @@ impl Tag {
                 "0 or 1",
             ));
         }
-        let null = flags == 1;
-        if null && checksum != 0 || kind == FrameKind::Unused && !null {
+        if !self.is_sound() {
             let allowed = "0 without contents, and contents only of a kind";
             return Err(DecodeError::value(
-                record, at, "checksum", checksum, allowed,
+                record,
+                at,
+                "checksum",
+                self.checksum,
+                allowed,
             ));
         }
-        Ok(Self {
+        Ok(Tag {
             version: Version(version),
             kind,
-            null,
-            checksum,
+            null: flags == 1,
+            checksum: self.checksum,
         })
     }
 }
@@ -146,8 +190,9 @@ impl TagPot {
         put_u64(&mut frame[..], 24, cluster);
         for (index, tag) in self.tags.iter().enumerate() {
             let at = TAGS_AT + index * TAG_BYTES;
-            put_u64(&mut frame[..], at, tag.word());
-            put_u64(&mut frame[..], at + 8, tag.checksum);
+            let (word, checksum) = tag.pack().words();
+            put_u64(&mut frame[..], at, word);
+            put_u64(&mut frame[..], at + 8, checksum);
         }
         Self::envelope(key, range, cluster).seal(&mut frame);
         frame
@@ -171,12 +216,8 @@ impl TagPot {
         pot.sequence = get_u64(frame, 16);
         for (index, tag) in pot.tags.iter_mut().enumerate() {
             let at = TAGS_AT + index * TAG_BYTES;
-            *tag = Tag::from_words(
-                envelope.record,
-                at,
-                get_u64(frame, at),
-                get_u64(frame, at + 8),
-            )?;
+            let packed = PackedTag::new(get_u64(frame, at), get_u64(frame, at + 8));
+            *tag = packed.decode(envelope.record, at)?;
         }
         Ok(pot)
     }

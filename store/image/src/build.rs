@@ -89,8 +89,8 @@ impl Layout {
         if disks == 0 || disks > 8 {
             return problem("a volume has 1 to 8 disks");
         }
-        if self.generation == 0 {
-            return problem("generations count from 1");
+        if self.generation == 0 || self.generation >> 60 != 0 {
+            return problem("generations count from 1, and stay below 2^60");
         }
         if LogLayout::of(self.log).is_none_or(|log| log.frames < 2) {
             return problem("the log needs 6 frames at least");

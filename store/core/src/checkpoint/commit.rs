@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use pebble_store_device::BlockDevice;
-use pebble_store_format::{CheckpointHeader, LogLayout};
+use pebble_store_format::{CheckpointHeader, DirectoryEntry, LogLayout, PackedEntry};
 
 use super::{Checkpoint, Stage};
 use crate::migration::Migration;
@@ -143,7 +143,10 @@ impl<D: BlockDevice> Store<D> {
             first_log: checkpoint.first_log,
             bit: checkpoint.bit,
             reference: checkpoint.reference,
-            entries: core::mem::take(&mut checkpoint.entries),
+            entries: core::mem::take(&mut checkpoint.entries)
+                .into_iter()
+                .map(packed)
+                .collect(),
         });
         self.log.tail = self.generations[0].first_log;
         self.journal
@@ -192,4 +195,10 @@ impl<D: BlockDevice> Store<D> {
         }
         self.migration = (count > 0).then(|| Migration::new(count));
     }
+}
+
+fn packed(entry: DirectoryEntry) -> PackedEntry {
+    let (frame, log) = (entry.frame, entry.log);
+    let tag = entry.tag.pack();
+    PackedEntry { frame, log, tag }
 }

@@ -145,7 +145,7 @@ impl<D: BlockDevice> Store<D> {
     }
 
     fn corrupt_index(&mut self, frame: ObjectFrame, corruption: Corruption) -> bool {
-        let Some(entry) = self.index.get(frame).copied() else {
+        let Some(entry) = self.index.get(frame) else {
             return false;
         };
         let (mut source, mut tag) = (entry.source, entry.tag);

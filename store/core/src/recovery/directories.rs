@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 
 use pebble_store_device::BlockDevice;
 use pebble_store_format::{
-    fold_directory, DecodeError, DirectoryFrame, GenerationHeader, Problem, RestartFrame,
+    fold_directory, DecodeError, DirectoryReader, GenerationHeader, Problem, RestartFrame,
 };
 
 use super::{Ahead, Recovery, READ_AHEAD};
-use crate::index::{Index, Source};
+use crate::index::Index;
 use crate::mutant::mutated;
 use crate::store::Generation;
 use crate::volume::{Answer, Job};
@@ -81,6 +81,7 @@ impl<D: BlockDevice> Store<D> {
             };
             match read {
                 Ok(()) => {
+                    self.volume.recycle(contents);
                     recovery.ahead.pop_front();
                     recovery.worked += 1;
                 }
@@ -159,40 +160,56 @@ impl<D: BlockDevice> Store<D> {
             .find(|kept| kept.number == number);
         let kept = kept.ok_or(wrong("it is not listed"))?;
         let (bit, index, spans) = (kept.bit, &mut self.index, &recovery.spans);
-        let (first_log, end_log) = (generation.first_log, generation.end_log);
-        let mut last = recovery.last_frame;
-        let mut in_order = true;
-        let mut inside = true;
-        let visited = DirectoryFrame::visit(self.key, log, contents, |entry| {
-            let frame = entry.frame.0;
-            in_order &= last.is_none_or(|last| last < frame);
-            last = Some(frame);
-            let source = if entry.log == 0 {
-                Source::Null
-            } else {
-                inside &= entry.log >= first_log && entry.log < end_log;
-                Source::Log(entry.log)
-            };
-            if !spans
-                .iter()
-                .any(|(first, end)| frame >= *first && frame < *end)
-            {
-                inside = false;
-                return;
-            }
-            index.enter(entry.frame, source, entry.tag, bit);
-            kept.entries.push(entry);
-        });
-        let (found, place, sum) = visited.map_err(Trouble::of)?;
-        if found != number || place != expected {
+        let (first_log, length) = (
+            generation.first_log,
+            generation.end_log - generation.first_log,
+        );
+        let reader = DirectoryReader::open(self.key, log, contents).map_err(Trouble::of)?;
+        let sum = reader.checksum;
+        if reader.generation != number || reader.index != expected {
             return Err(wrong("a directory frame is of another generation or place"));
         }
-        if !in_order || !inside {
+        let mut least = recovery.last_frame.map_or(0, |last| last + 1);
+        let mut inside = true;
+        let before = kept.entries.len();
+        kept.entries.extend(reader.entries());
+        let entries = &kept.entries[before..];
+        let mut flaws = 0;
+        for entry in entries {
+            flaws |= entry.flaws();
+            inside &= entry.frame.0 >= least;
+            least = entry.frame.0.wrapping_add(1);
+            inside &= entry.tag.is_null() | (entry.log.wrapping_sub(first_log) < length);
+        }
+        // In ascending order: if first and last are in one span, all are.
+        let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
+            return Err(wrong("a directory frame is empty"));
+        };
+        let (first, last) = (first.frame.0, last.frame.0);
+        let known = |frame: u64| {
+            spans
+                .iter()
+                .any(|(start, end)| (*start..*end).contains(&frame))
+        };
+        let together = spans
+            .iter()
+            .any(|(start, end)| first >= *start && last < *end);
+        if !together && !entries.iter().all(|entry| known(entry.frame.0)) {
+            return Err(wrong("its directory has objects that no range has"));
+        }
+        if flaws != 0 {
+            for (place, entry) in entries.iter().enumerate() {
+                entry.unpack(place).map_err(Trouble::of)?;
+            }
+            return Err(wrong("an entry of its directory means nothing"));
+        }
+        index.enter_all(entries, bit);
+        if !inside {
             return Err(wrong(
                 "its directory is not in order, or names places outside of it",
             ));
         }
-        recovery.last_frame = last;
+        recovery.last_frame = least.checked_sub(1);
         recovery.fold = fold_directory(recovery.fold, sum);
         if expected + 1 == generation.objects.frames {
             let entries = kept.entries.len() as u64;

@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use pebble_store_device::{BlockDevice, Error as DeviceError, Frame, Request, Tag};
+use pebble_store_device::{BlockDevice, Error as DeviceError, Frame, Request, Tag, FRAME_SIZE};
 
 pub(crate) use geometry::{Geometry, RangePlace};
 pub(crate) use resync::Resync;
@@ -112,6 +112,8 @@ pub(crate) struct Volume<D> {
     pub disks: Vec<Disk<D>>,
     pub geometry: Geometry,
     in_flight: usize,
+    /// Buffers that came back, for the next reads.
+    buffers: Vec<Box<Frame>>,
     operations: Vec<Option<Operation>>,
     free: Vec<u32>,
     stamp: u32,
@@ -136,6 +138,7 @@ impl<D: BlockDevice> Volume<D> {
             disks: disks.collect(),
             geometry: Geometry::default(),
             in_flight: in_flight.max(1),
+            buffers: Vec::new(),
             operations: Vec::new(),
             free: Vec::new(),
             stamp: 0,
@@ -156,6 +159,19 @@ impl<D: BlockDevice> Volume<D> {
         disks
             .filter(|(_, disk)| disk.standing == Standing::Trusted)
             .map(|(index, _)| index)
+    }
+
+    /// A buffer with anything in it.
+    pub fn buffer(&mut self) -> Box<Frame> {
+        let buffer = self.buffers.pop();
+        buffer.unwrap_or_else(|| Box::new([0; FRAME_SIZE]))
+    }
+
+    /// A buffer that is not needed any more.
+    pub fn recycle(&mut self, buffer: Box<Frame>) {
+        if self.buffers.len() < 2 * self.in_flight {
+            self.buffers.push(buffer);
+        }
     }
 
     /// The numbers of the disks with some standing, as bits.

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use pebble_store_device::{BlockDevice, Error as DeviceError, Frame, Request, Tag, FRAME_SIZE};
+use pebble_store_device::{BlockDevice, Error as DeviceError, Frame, Request, Tag};
 
 use super::{Answer, Job, Operation, RangePlace, Standing, Volume};
 use crate::mutant::mutated;
@@ -30,7 +30,7 @@ impl<D: BlockDevice> Volume<D> {
 
     /// Reads a frame of a disk.
     pub fn read_raw(&mut self, job: Job, disk: usize, at: u64) {
-        let buffer = Box::new([0; FRAME_SIZE]);
+        let buffer = self.buffer();
         let tag = self.begin(job, 1, "read", disk);
         self.enqueue(disk, tag, Request::Read { at, buffer });
     }
@@ -207,6 +207,12 @@ impl<D: BlockDevice> Volume<D> {
         }
         if let Some(operation) = self.operations[index as usize].take() {
             self.free.push(index);
+            let mut buffer = buffer;
+            if operation.request == "write" {
+                if let Some(written) = buffer.take() {
+                    self.recycle(written);
+                }
+            }
             answers.push(Answer {
                 job: operation.job,
                 disk,

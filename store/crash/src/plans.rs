@@ -1,0 +1,163 @@
+//! The campaigns: which stores are tried, and what is done to them.
+//!
+//! Logs are so small that they wrap every few checkpoints, caches smaller than what is used, and queues short: a roomy
+//! store hides mistakes.
+
+use pebble_store::Parameters;
+
+use crate::real::Shape;
+use crate::run::{Choice, Plan, Source};
+use crate::scripts::{script, sequences, Operation};
+use crate::subject::Subject;
+use crate::workload::Weights;
+use crate::{graph, real::Real};
+
+/// A store of a few pages and nodes, with a log that is as tight as can be.
+pub fn tight() -> Shape {
+    Shape {
+        log: 28,
+        journal: 8,
+        pages: 5,
+        pots: 1,
+        disks: 1,
+        parameters: Parameters {
+            cache_frames: 5,
+            copy_frames: 2,
+            pot_slots: 2,
+            in_flight: 8,
+            forced_percent: 65,
+            keep_generations: 2,
+            restart_limit: 8,
+            step: 3,
+            count_boots: false,
+            ..Parameters::default()
+        },
+    }
+}
+
+fn plan(name: &str, shape: Shape, weights: Weights) -> Plan<Shape> {
+    Plan {
+        name: name.into(),
+        shape,
+        lives: 8,
+        steps: 40,
+        source: Source::Random(weights),
+        choice: Choice::Samples { one_in: 6, more: 6 },
+    }
+}
+
+/// One disk, everything mixed.
+pub fn single() -> Plan<Shape> {
+    plan("single", tight(), Weights::ORDINARY)
+}
+
+/// One disk with a log in which several generations stay, so that migration lags behind.
+pub fn lagging() -> Plan<Shape> {
+    let mut shape = tight();
+    shape.log = 36;
+    shape.parameters.keep_generations = 6;
+    shape.parameters.cache_frames = 8;
+    plan("lagging", shape, Weights::ORDINARY)
+}
+
+/// One disk and a lot of journaling.
+pub fn journal() -> Plan<Shape> {
+    let weights = Weights {
+        journal: 10,
+        checkpoint: 1,
+        ..Weights::ORDINARY
+    };
+    plan("journal", tight(), weights)
+}
+
+/// Two disks, of which one may be lost while running or be missing at a start.
+pub fn pair() -> Plan<Shape> {
+    let mut shape = tight();
+    shape.disks = 2;
+    let weights = Weights {
+        lose: 1,
+        ..Weights::ORDINARY
+    };
+    plan("pair", shape, weights)
+}
+
+/// One disk that does things wrong.
+pub fn broken() -> Plan<Shape> {
+    let weights = Weights {
+        fault: 1,
+        ..Weights::ORDINARY
+    };
+    plan("broken", tight(), weights)
+}
+
+/// Two disks, of which one does things wrong.
+pub fn broken_pair() -> Plan<Shape> {
+    let weights = Weights {
+        fault: 1,
+        ..Weights::ORDINARY
+    };
+    let mut shape = tight();
+    shape.disks = 2;
+    plan("broken-pair", shape, weights)
+}
+
+/// The capability model makes the changes.
+pub fn model() -> Plan<Shape> {
+    let mut shape = tight();
+    shape.pages = graph::pages();
+    shape.pots = graph::pots();
+    shape.log = 64;
+    shape.parameters.cache_frames = 40;
+    shape.parameters.copy_frames = 8;
+    let weights = Weights {
+        journal: 0,
+        put: 20,
+        ..Weights::ORDINARY
+    };
+    let mut plan = plan("model", shape, weights);
+    plan.source = Source::Model(weights);
+    plan
+}
+
+/// Every workload of up to `length` operations on one disk or a pair.
+pub fn scripts(disks: usize, length: u32) -> Vec<Plan<Shape>> {
+    let mut shape = tight();
+    shape.disks = disks;
+    shape.pages = 2;
+    let world = Real::world(&shape);
+    let all = sequences(&Operation::ALL, length);
+    let plans = all.iter().enumerate().map(|(number, operations)| Plan {
+        name: format!("script-{disks}-{number}"),
+        shape: shape.clone(),
+        lives: 1,
+        steps: 0,
+        source: Source::Script(script(&world, operations)),
+        choice: Choice::Every(14),
+    });
+    plans.collect()
+}
+
+/// The campaigns with random workloads.
+pub fn random() -> Vec<Plan<Shape>> {
+    vec![
+        single(),
+        journal(),
+        lagging(),
+        broken(),
+        pair(),
+        broken_pair(),
+        model(),
+    ]
+}
+
+/// The campaign of this name.
+pub fn named(name: &str) -> Option<Plan<Shape>> {
+    let mut plans = random().into_iter();
+    if let Some(plan) = plans.find(|plan| plan.name == name) {
+        return Some(plan);
+    }
+    let rest = name.strip_prefix("script-")?;
+    let (disks, number) = rest.split_once('-')?;
+    let plans = scripts(disks.parse().ok()?, 3);
+    plans.into_iter().nth(number.parse().ok()?)
+}
