@@ -14,6 +14,8 @@ use pebble_store_format::{FrameKind, ObjectFrame, Range, RangeKind};
 struct Memory {
     frames: Vec<Option<Box<Frame>>>,
     done: VecDeque<Completion>,
+    /// Each frame is read once, and need not stay.
+    once: bool,
 }
 
 impl BlockDevice for Memory {
@@ -23,11 +25,13 @@ impl BlockDevice for Memory {
 
     fn submit(&mut self, tag: Tag, request: Request) -> Result<(), Request> {
         let buffer = match request {
-            // Buffers change hands, so that the disk itself costs nothing that grows.
+            // In `recovery`, buffers change hands, as they do with a disk that copies by itself: each frame is read once.
             Request::Read { at, mut buffer } => {
-                match &self.frames[at as usize] {
-                    Some(contents) => buffer.copy_from_slice(&contents[..]),
-                    None => buffer.fill(0),
+                let contents = &mut self.frames[at as usize];
+                match (self.once, contents.as_mut()) {
+                    (true, Some(contents)) => std::mem::swap(contents, &mut buffer),
+                    (false, Some(contents)) => buffer.copy_from_slice(&contents[..]),
+                    (_, None) => buffer.fill(0),
                 }
                 Some(buffer)
             }
@@ -69,6 +73,7 @@ fn formatted(log: u64, objects: u64) -> Memory {
     let disk = Memory {
         frames,
         done: VecDeque::new(),
+        once: false,
     };
     let mut formatter =
         Formatter::volume(vec![(disk, DiskPlan { disk: 0, ranges })], 1, 0).expect("the plan fits");
@@ -203,7 +208,8 @@ fn region_page(from: &Frame, into: &mut Frame) {
 fn recovery(count: u64) {
     let mut store = prepared(count);
     commit(&mut store);
-    let disk = store.into_disks().remove(0);
+    let mut disk = store.into_disks().remove(0);
+    disk.once = true;
     let store = open(disk, 16, true);
     assert_eq!(store.counters().recovered_entries, count);
 }

@@ -132,6 +132,8 @@ mod list {
         FirstHeaderBelieved,
         /// Only the first disk is written.
         WriteOneReplica,
+        /// A joining disk keeps the headers that it had.
+        OldHeadersLeft,
         /// A resync leaves out frames.
         ResyncSkipsFrames,
         /// A resync does not wait for writes under way.

@@ -48,6 +48,7 @@ impl<D: BlockDevice> Store<D> {
             }
             self.volume.enter(disk, superblock)?;
             self.key = superblock.key();
+            self.volume.key = self.key;
         }
         if volume.is_none() {
             return Err(recovery.problem.take().unwrap_or(Error::NoDisk));

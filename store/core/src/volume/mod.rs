@@ -4,6 +4,7 @@
 //! when it is neither. Writes go to trusted and joining disks, reads to trusted ones. A disk that fails a write or a flush is
 //! out from then on, as long as another trusted one is left (EROS, section 3.5.3: duplexed ranges).
 
+mod clearing;
 mod geometry;
 mod requests;
 mod resync;
@@ -13,6 +14,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use pebble_store_device::{BlockDevice, Error as DeviceError, Frame, Request, Tag, FRAME_SIZE};
+use pebble_store_format::VolumeKey;
 
 pub(crate) use geometry::{Geometry, RangePlace};
 pub(crate) use resync::Resync;
@@ -111,6 +113,8 @@ struct Operation {
 pub(crate) struct Volume<D> {
     pub disks: Vec<Disk<D>>,
     pub geometry: Geometry,
+    /// What the checksums of its records begin with.
+    pub key: VolumeKey,
     in_flight: usize,
     /// Buffers that came back, for the next reads.
     buffers: Vec<Box<Frame>>,
@@ -137,6 +141,7 @@ impl<D: BlockDevice> Volume<D> {
         Self {
             disks: disks.collect(),
             geometry: Geometry::default(),
+            key: VolumeKey::of(0),
             in_flight: in_flight.max(1),
             buffers: Vec::new(),
             operations: Vec::new(),

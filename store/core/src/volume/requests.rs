@@ -50,7 +50,12 @@ impl<D: BlockDevice> Volume<D> {
         self.frames_written += 1;
         let mut targets: Vec<(usize, u64)> = Vec::with_capacity(self.disks.len());
         for (index, disk) in self.disks.iter().enumerate() {
-            if disk.standing != Standing::Out {
+            let clearing = disk.standing == Standing::Joining
+                && self
+                    .resync
+                    .as_ref()
+                    .is_some_and(|resync| !resync.clearing.done);
+            if disk.standing != Standing::Out && !clearing {
                 targets.extend(disk.at(place).map(|at| (index, at)));
             }
             if mutated!(self, WriteOneReplica) {
@@ -99,6 +104,12 @@ impl<D: BlockDevice> Volume<D> {
             let tag = self.tag(index, disk);
             self.enqueue(disk, tag, Request::Flush);
         }
+    }
+
+    /// Flushes one disk only.
+    pub fn flush_raw(&mut self, job: Job, disk: usize) {
+        let tag = self.begin(job, 1, "flush", disk);
+        self.enqueue(disk, tag, Request::Flush);
     }
 
     /// Hands waiting requests to the disks and collects answers.

@@ -3,7 +3,8 @@
 //! Every frame of the ranges is copied from a trusted disk, a window at a time; new writes go to the joining disk as well.
 //! A write into the window waits until the window has moved on, and the window waits for writes that were under way before
 //! it: otherwise an old copy could overtake a new write. Header slots and boot records are not copied: the next checkpoint
-//! writes them, and until then the disk does not look like one that could be started from.
+//! writes them. What the joining disk had in them is made unreadable before anything else is written to it, so that it
+//! does not look like a disk that could be started from, nor like one that was used without the others.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,6 +12,7 @@ use alloc::vec::Vec;
 use pebble_store_device::{BlockDevice, Error as DeviceError, Frame};
 use pebble_store_format::{RangeKind, BOOT_SLOTS, HEADER_SLOTS};
 
+use super::clearing::{Clearing, READ};
 use super::{Job, RangePlace, Standing, Volume};
 use crate::mutant::mutated;
 
@@ -32,6 +34,8 @@ pub(crate) struct Resync {
     first: u64,
     end: u64,
     reading: bool,
+    /// Until the old headers are gone for good, nothing is written to the disk.
+    pub clearing: Clearing,
     steps: Vec<Step>,
     /// Everything is copied.
     pub done: bool,
@@ -46,6 +50,7 @@ impl Resync {
             first: 0,
             end: 0,
             reading: false,
+            clearing: Clearing::default(),
             steps: Vec::new(),
             done: false,
             copied: 0,
@@ -70,6 +75,17 @@ impl<D: BlockDevice> Volume<D> {
     pub fn begin_resync(&mut self, disk: usize) {
         self.disks[disk].standing = Standing::Joining;
         self.resync = Some(Resync::new(disk));
+        #[cfg(feature = "mutants")]
+        if mutated!(self, OldHeadersLeft) {
+            if let Some(resync) = self.resync.as_mut() {
+                resync.clearing = Clearing::nothing();
+            }
+            return;
+        }
+        let clearing = self.begin_clearing(disk);
+        if let Some(resync) = self.resync.as_mut() {
+            resync.clearing = clearing;
+        }
     }
 
     /// Moves the copying on, if there is any to do.
@@ -77,7 +93,10 @@ impl<D: BlockDevice> Volume<D> {
         let Some(mut resync) = self.resync.take() else {
             return;
         };
-        if !resync.done && resync.steps.iter().all(|step| *step == Step::Done) {
+        if resync.clearing.done
+            && !resync.done
+            && resync.steps.iter().all(|step| *step == Step::Done)
+        {
             if !resync.reading && resync.first < resync.end {
                 // The window is set; what was under way before must be finished.
                 if !self.writing_into(&resync) {
@@ -153,6 +172,14 @@ impl<D: BlockDevice> Volume<D> {
         let Some(mut resync) = self.resync.take() else {
             return;
         };
+        if self.disks[resync.disk].standing != Standing::Joining {
+            return;
+        }
+        if step >= READ {
+            resync.clearing = self.clearing_answer(resync.clearing, resync.disk, step, buffer);
+            self.resync = Some(resync);
+            return;
+        }
         match (resync.steps.get(step as usize).copied(), buffer, result) {
             (Some(Step::Reading(_)), Some(buffer), Ok(())) => {
                 if let Some(at) = self.disks[resync.disk].at(resync.place(step)) {
