@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod base;
+pub mod corpus;
 mod decode;
 mod disk;
 mod edit;

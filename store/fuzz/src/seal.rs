@@ -46,7 +46,7 @@ pub fn right_seed(at: u64, frame: &[u8]) -> Option<(usize, u64)> {
         0 | 1 => return Some((*extent, 0)),
         _ if log < LOG.1 => log,
         _ if journal < JOURNAL.1 => journal,
-        _ => objects / 256 | u64::from(OBJECT_RANGE) << 48,
+        _ => (objects / 256) | (u64::from(OBJECT_RANGE) << 48),
     };
     Some((*extent, seed(place)))
 }
