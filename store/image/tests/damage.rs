@@ -123,6 +123,25 @@ fn a_torn_header_is_left_alone_while_its_twin_is_good() -> Result<(), Error> {
 }
 
 #[test]
+fn one_copy_of_a_tag_pot_is_enough() -> Result<(), Error> {
+    let finding = one(OBJECTS + 1, 50)?;
+    assert_eq!(
+        (finding.severity, finding.place),
+        (Severity::Note, Some((0, OBJECTS + 1)))
+    );
+    let mut media = build(1)?;
+    for copy in 0..2 {
+        spoil(&mut media[0], OBJECTS + copy, 50);
+    }
+    let found = findings(media)?;
+    assert_eq!(
+        found.last().map(|finding| finding.severity),
+        Some(Severity::Loss)
+    );
+    Ok(())
+}
+
+#[test]
 fn lost_records_of_the_log_are_named() -> Result<(), Error> {
     // Log number 1 is the list of processes, 2 the generation header; number n lies in frame 4 + n mod 32.
     for (at, record) in [

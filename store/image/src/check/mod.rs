@@ -7,6 +7,7 @@
 mod contents;
 mod fixed;
 mod log;
+mod pots;
 mod replicas;
 
 use alloc::boxed::Box;
@@ -120,6 +121,7 @@ pub fn check<M: Media>(volume: &mut Volume<M>, progress: Progress<'_>) -> (Repor
         }
     };
     log::check(volume, &generations, &mut report);
+    pots::check(volume, &mut report);
     let snapshot = match snapshot(volume, &generations, &mut report, progress) {
         Ok(snapshot) => snapshot,
         Err(error) => return (report, Some(error)),
