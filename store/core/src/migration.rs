@@ -40,6 +40,8 @@ struct Cluster {
     next: usize,
     under_way: usize,
     pot_sent: bool,
+    /// How often no copy of the pot could be believed.
+    pot_rounds: u32,
 }
 
 pub(crate) struct Migration {
@@ -98,9 +100,17 @@ impl<D: BlockDevice> Store<D> {
                 continue;
             }
             if cluster.pot.is_none() {
-                match self.want_pot(cluster.name)? {
-                    Some(pot) => cluster.pot = Some(Box::new(pot.clone())),
-                    None => return Ok(()),
+                match self.want_pot(cluster.name) {
+                    Ok(Some(pot)) => cluster.pot = Some(Box::new(pot.clone())),
+                    Ok(None) => return Ok(()),
+                    // Without the tags of its neighbours nothing can be brought home. A later attempt may read them right.
+                    Err(error) => {
+                        cluster.pot_rounds += 1;
+                        if cluster.pot_rounds >= READ_ROUNDS {
+                            return Err(error);
+                        }
+                        return Ok(());
+                    }
                 }
             }
             self.send_items(cluster);
@@ -136,6 +146,7 @@ impl<D: BlockDevice> Store<D> {
                 next: 0,
                 under_way: 0,
                 pot_sent: false,
+                pot_rounds: 0,
             });
             let mut newest = None;
             for (number, cursor) in migration.cursors.iter_mut().enumerate() {

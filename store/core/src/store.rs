@@ -15,6 +15,9 @@ use crate::recovery::Recovery;
 use crate::volume::{Answer, Job, Standing, Volume};
 use crate::{Counters, Error, Parameters};
 
+/// Disks that a store works with, those that are out included. A volume has eight at most.
+pub(crate) const DISKS_LIMIT: usize = 16;
+
 /// A generation that a committed header lists.
 pub(crate) struct Generation {
     pub number: u64,
@@ -134,7 +137,11 @@ impl<D: BlockDevice> Store<D> {
             cache.mutant = mutant;
         }
         let recovery = Recovery::begin(&mut volume);
-        let failure = volume.disks.is_empty().then_some(Error::NoDisk);
+        let failure = match volume.disks.len() {
+            0 => Some(Error::NoDisk),
+            1..=DISKS_LIMIT => None,
+            _ => Some(Error::ForeignDisk { disk: DISKS_LIMIT }),
+        };
         cache.epoch = 1;
         Self {
             pots: Pots::new(parameters.pot_slots),

@@ -65,7 +65,7 @@ fn installing_is_mirroring_to_a_new_disk() {
         fill(&mut store, frame * 20, frame as u8);
     }
     checkpoint(&mut store);
-    store.attach(replica(ROOMY, 1));
+    assert!(store.attach(replica(ROOMY, 1)).is_ok());
     // Until it is complete, the new disk does not open by itself.
     let early = store.disk(1).unwrap().clone().cut(|_| true);
     assert_eq!(open(vec![early], small()).status(), Status::Stopped);
@@ -268,4 +268,79 @@ fn an_object_that_changed_without_leave_is_found_and_nothing_is_committed() {
     assert_eq!(store.check(1000), None::<Finding>);
     settle(&mut store);
     assert_eq!(store.status(), Status::Running);
+}
+
+#[test]
+fn an_older_generation_can_be_started_when_the_newest_is_damaged() {
+    let mut store = opened(formatted(ROOMY, 1));
+    for round in 0..3 {
+        fill(&mut store, 1, round);
+        checkpoint(&mut store);
+    }
+    let disks = store
+        .into_disks()
+        .into_iter()
+        .map(|disk| disk.cut(|_| false));
+    let mut disks: Vec<MemoryDisk> = disks.collect();
+    let newest = disks[0]
+        .frames
+        .iter()
+        .rposition(|frame| frame[..8] == *b"PebGener");
+    disks[0].frames[newest.unwrap()][100] ^= 1;
+    let store = open(disks.clone(), small());
+    assert!(
+        matches!(store.failure(), Some(Error::Record { .. })),
+        "{:?}",
+        store.failure()
+    );
+    let parameters = Parameters {
+        generation: Some(3),
+        ..small()
+    };
+    let mut store = open(disks, parameters);
+    assert_eq!(store.status(), Status::Running, "{:?}", store.failure());
+    assert_eq!(byte(&mut store, 1), 1);
+}
+
+/// Damaged images open, or are refused; they do not stop the program, and what they claim does not cost memory.
+#[test]
+fn damaged_volumes_are_opened_or_refused() {
+    let mut store = opened(formatted(TIGHT, 1));
+    for round in 0..40u64 {
+        fill(&mut store, round * 11 % 240, round as u8);
+    }
+    wait(&mut store, |store| {
+        store.journal(&[ObjectFrame(5)]).or_else(|stop| match stop {
+            Stop::Error(_) => Ok(0),
+            wait => Err(wait),
+        })
+    });
+    checkpoint(&mut store);
+    let image = store.into_disks().remove(0).cut(|_| true);
+    let mut random = 99_u64;
+    let mut next = |limit: usize| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 33) as usize % limit
+    };
+    let mut outcomes = [0, 0];
+    for _ in 0..400 {
+        let mut disk = image.clone();
+        for _ in 0..1 + next(4) {
+            let (at, other) = (next(40), next(disk.frames.len()));
+            match next(3) {
+                0 => disk.frames[at][next(FRAME_SIZE)] ^= 1 << next(8),
+                1 => disk.frames[at] = disk.frames[other],
+                _ => disk.unreadable.push(at as u64),
+            }
+        }
+        let mut store = open(vec![disk], small());
+        outcomes[usize::from(store.status() == Status::Running)] += 1;
+        for _ in 0..20 {
+            let _ = store.read(ObjectFrame(next(300) as u64));
+            store.poll();
+        }
+    }
+    assert!(outcomes[0] > 20 && outcomes[1] > 20, "{outcomes:?}");
 }

@@ -33,7 +33,7 @@ struct Journaled {
 #[derive(Debug)]
 pub struct Expectation {
     /// Generations that may be found, oldest first, at least one.
-    pub snapshots: Vec<Expected>,
+    pub snapshots: Vec<Rc<Expected>>,
     /// Committed generations before these: found only if a disk has lost something without a word.
     pub older: Vec<Expected>,
 }
@@ -48,6 +48,32 @@ pub struct Expected {
     pub journaled: Vec<BTreeMap<ObjectId, Object>>,
 }
 
+impl Expected {
+    /// This, and perhaps some of the requests that were made since on the other disk.
+    fn followed_by(&self, requests: &[Journaled]) -> Self {
+        let mut journaled: Vec<BTreeMap<ObjectId, Object>> = Vec::new();
+        for before in self.journaled.iter().rev() {
+            let mut world = self.snapshot.world.clone();
+            world.objects.extend(before.clone());
+            let open = requests.iter().map(|request| Journaled {
+                pages: request.pages.clone(),
+                done: false,
+            });
+            let open: Vec<_> = open.collect();
+            for mut choice in self::journaled(&world, &open) {
+                for (id, object) in before {
+                    choice.entry(*id).or_insert_with(|| object.clone());
+                }
+                journaled.insert(0, choice);
+            }
+        }
+        Self {
+            snapshot: self.snapshot.clone(),
+            journaled,
+        }
+    }
+}
+
 /// Generations that are remembered although newer ones are committed.
 const OLDER: usize = 4;
 
@@ -58,6 +84,9 @@ pub struct History {
     pub world: World,
     /// The last committed generation, and those after it.
     snapshots: Vec<Rc<Snapshot>>,
+    /// What a disk that is missing may bring back, as long as nothing new is committed: a generation that was being
+    /// committed when the power was cut.
+    strays: Vec<Rc<Expected>>,
     /// Generations before, at most [`OLDER`].
     older: Vec<Rc<Snapshot>>,
     journal: Vec<Journaled>,
@@ -75,6 +104,7 @@ impl History {
         Self {
             world,
             snapshots: vec![Rc::new(snapshot)],
+            strays: Vec::new(),
             older: Vec::new(),
             journal: Vec::new(),
             expectation: None,
@@ -94,11 +124,20 @@ impl History {
                 world: expected.snapshot.world.clone(),
                 journaled: 0,
             })],
+            strays: Vec::new(),
             older: Vec::new(),
             // What was rolled forward is on the disk, and is there after the next cut too.
             journal: vec![Journaled { pages, done: true }],
             expectation: None,
         }
+    }
+
+    /// A disk is missing that may have another of the generations that could be found.
+    pub fn keep_strays(&mut self, expectation: &Expectation) {
+        let others = expectation.snapshots.iter();
+        let others = others.filter(|other| other.snapshot.generation > self.committed());
+        self.strays = others.cloned().collect();
+        self.expectation = None;
     }
 
     /// The newest generation whose snapshot was taken.
@@ -125,6 +164,7 @@ impl History {
     pub fn commit(&mut self, generation: u64) {
         if generation > self.committed() {
             self.expectation = None;
+            self.strays.clear();
             let before = self.snapshots.iter().filter(|s| s.generation < generation);
             self.older.extend(before.cloned());
             let many = self.older.len().saturating_sub(OLDER);
@@ -155,13 +195,18 @@ impl History {
     /// What may be found after a cut now.
     pub fn expectation(&mut self) -> Rc<Expectation> {
         let (snapshots, older, journal) = (&self.snapshots, &self.older, &self.journal);
+        let strays = &self.strays;
         let made = self.expectation.get_or_insert_with(|| {
             let expected = |snapshot: &Rc<Snapshot>| Expected {
                 snapshot: snapshot.clone(),
                 journaled: journaled(&snapshot.world, &journal[snapshot.journaled..]),
             };
+            let strays = strays
+                .iter()
+                .map(|stray| Rc::new(stray.followed_by(journal)));
+            let known = snapshots.iter().map(|snapshot| Rc::new(expected(snapshot)));
             Rc::new(Expectation {
-                snapshots: snapshots.iter().map(expected).collect(),
+                snapshots: known.chain(strays).collect(),
                 older: older.iter().map(expected).collect(),
             })
         });

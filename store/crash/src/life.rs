@@ -63,8 +63,11 @@ impl<S: Subject> Life<S> {
         machine.record();
         let mut store = S::recover(shape, &machine, beginning.missing)
             .map_err(|why| format!("no recovery: {why}"))?;
-        let history = examine::recovered(&mut store, &beginning.expectation)
+        let mut history = examine::recovered(&mut store, &beginning.expectation)
             .map_err(|wrong| wrong.text().to_string())?;
+        if beginning.missing.is_some() {
+            history.keep_strays(&beginning.expectation);
+        }
         let mut life = Self {
             seen: store.progress(),
             machine,

@@ -75,10 +75,17 @@ pub fn pair() -> Plan<Shape> {
     let mut shape = tight();
     shape.disks = 2;
     let weights = Weights {
-        lose: 1,
+        lose: 3,
+        settle: 3,
         ..Weights::ORDINARY
     };
-    plan("pair", shape, weights)
+    let mut plan = plan("pair", shape, weights);
+    plan.lives = 16;
+    plan.choice = Choice::Samples {
+        one_in: 24,
+        more: 3,
+    };
+    plan
 }
 
 /// One disk that does things wrong.

@@ -125,20 +125,16 @@ impl<D: BlockDevice> Store<D> {
         let Some(header) = &recovery.header else {
             return Err(Error::NoCheckpoint);
         };
-        let mut listed: Vec<GenerationHeader> = Vec::with_capacity(recovery.listed.len());
-        for (place, generation) in recovery.listed.iter().enumerate() {
-            let Some(generation) = generation else {
-                return Err(recovery.problem.take().unwrap_or(Error::NoCheckpoint));
-            };
+        // What was given up or cannot be read stays in the list as a gap; only what is started, and what that needs, must be
+        // there.
+        let mut newer: Option<GenerationHeader> = None;
+        for generation in recovery.listed.iter().flatten() {
             let number = generation.generation;
-            let expected = match place {
-                0 => number == header.generation && generation.end_log <= header.next_log,
-                _ => {
-                    let newer = &listed[place - 1];
-                    number < newer.generation && generation.end_log <= newer.first_log
-                }
+            let follows = match &newer {
+                None => number <= header.generation && generation.end_log <= header.next_log,
+                Some(newer) => number < newer.generation && generation.end_log <= newer.first_log,
             };
-            if !expected {
+            if !follows || generation.first_log < header.oldest_log {
                 let problem = "it does not follow the one before it";
                 let generation = number;
                 return Err(Error::Generation {
@@ -146,26 +142,23 @@ impl<D: BlockDevice> Store<D> {
                     problem,
                 });
             }
-            listed.push(*generation);
+            newer = Some(*generation);
         }
-        let oldest = listed.last().map_or(0, |oldest| oldest.first_log);
-        if oldest != header.oldest_log {
-            let problem = "the log does not begin with it";
-            let generation = listed.last().map_or(0, |oldest| oldest.generation);
-            return Err(Error::Generation {
-                generation,
-                problem,
-            });
-        }
-        let bootable =
-            |generation: &GenerationHeader| generation.generation >= header.bootable_from;
-        let place_of = |number: u64| {
-            let place = listed
-                .iter()
-                .position(|generation| generation.generation == number);
-            place.filter(|place| bootable(&listed[*place]))
+        let listed = &recovery.listed;
+        let bootable = |place: usize| {
+            let generation = listed.get(place).copied().flatten();
+            generation.is_some_and(|generation| generation.generation >= header.bootable_from)
         };
-        recovery.chosen = match (self.parameters.generation, &recovery.boot) {
+        let place_of = |number: u64| {
+            let same = |generation: &Option<GenerationHeader>| {
+                generation.is_some_and(|generation| generation.generation == number)
+            };
+            listed
+                .iter()
+                .position(same)
+                .filter(|place| bootable(*place))
+        };
+        let chosen = match (self.parameters.generation, &recovery.boot) {
             (Some(generation), _) => place_of(generation).ok_or(Error::NoSuchGeneration {
                 generation,
                 oldest: header.bootable_from,
@@ -173,18 +166,36 @@ impl<D: BlockDevice> Store<D> {
             })?,
             (None, Some(boot)) if self.parameters.count_boots => {
                 let last = place_of(boot.generation).unwrap_or(0);
-                let older = last + 1;
                 let failed = boot.attempts >= BOOT_ATTEMPTS_LIMIT;
-                if failed && listed.get(older).is_some_and(bootable) {
+                if failed && bootable(last + 1) {
                     self.counters.fall_backs = 1;
-                    older
+                    last + 1
                 } else {
                     last
                 }
             }
             _ => 0,
         };
-        recovery.listed = listed.into_iter().map(Some).collect();
+        if listed.iter().skip(chosen).any(Option::is_none) {
+            return Err(recovery.problem.take().unwrap_or(Error::NoCheckpoint));
+        }
+        let newest = listed
+            .first()
+            .copied()
+            .flatten()
+            .map(|newest| newest.generation);
+        let oldest = listed.last().copied().flatten().unwrap_or_default();
+        if oldest.first_log != header.oldest_log
+            || newest.is_some_and(|newest| newest != header.generation)
+        {
+            let problem = "the list in the header is not that of its generations";
+            let generation = oldest.generation;
+            return Err(Error::Generation {
+                generation,
+                problem,
+            });
+        }
+        recovery.chosen = chosen;
         self.plan_directories(recovery);
         Ok(())
     }

@@ -6,6 +6,7 @@ use pebble_store_device::BlockDevice;
 use pebble_store_format::{BootRecord, CheckpointHeader, Superblock, BOOT_SLOTS, HEADER_SLOTS};
 
 use super::Recovery;
+use crate::store::DISKS_LIMIT;
 use crate::volume::{Answer, Disk, Job, Standing};
 use crate::{Error, Store};
 
@@ -112,14 +113,18 @@ impl<D: BlockDevice> Store<D> {
     }
 
     /// Adds a disk of this volume while the store runs: one that was formatted as a replica, or was out for a while. It is
-    /// brought up to date, and counts from the checkpoint after that on. The answer is its place in the list of disks.
-    pub fn attach(&mut self, device: D) -> usize {
+    /// brought up to date, and counts from the checkpoint after that on. The answer is its place in the list of disks; with sixteen disks in it, the device comes
+    /// back.
+    pub fn attach(&mut self, device: D) -> Result<usize, D> {
+        if self.volume.disks.len() >= DISKS_LIMIT {
+            return Err(device);
+        }
         let mut disk = Disk::new(device);
         disk.standing = Standing::Out;
         self.volume.disks.push(disk);
         let index = self.volume.disks.len() - 1;
         self.volume.read_raw(Job::Superblock(0), index, 0);
-        index
+        Ok(index)
     }
 
     pub(crate) fn attach_answer(&mut self, answer: Answer) -> Result<(), Error> {
