@@ -8,8 +8,8 @@ use crate::{Media, Volume};
 
 impl<M: Media> Volume<M> {
     /// The pages of the records that are newer than a generation, with their positions in the journal; the last record of
-    /// a page counts. The first record that is missing ends the journal; so does one of which a page is not right on any
-    /// disk, for it was never reported.
+    /// a page counts. The first record that is missing ends the journal. One of which a page is not right on any disk was
+    /// never reported, and is passed over.
     pub(crate) fn journaled(
         &mut self,
         generation: &GenerationHeader,
@@ -39,7 +39,12 @@ impl<M: Media> Volume<M> {
                 })
             });
             if !complete {
-                break;
+                // It was never finished: either nothing was journaled after it, or only by a later start.
+                let next = sequence.and_then(|sequence| self.journal_record(sequence + 1));
+                if next.is_none_or(|next| next.restart <= record.restart) {
+                    break;
+                }
+                continue;
             }
             pages.extend(placed);
         }
