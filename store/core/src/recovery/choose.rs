@@ -15,13 +15,19 @@ impl<D: BlockDevice> Store<D> {
         1 << (self.volume.disks[disk].number & 7)
     }
 
+    /// Headers are ordered by the set of trusted disks first: a start without some disk gives its first checkpoint the number
+    /// that a checkpoint may have had that was cut off before, and that arrived on the absent disk only.
+    fn order(header: &CheckpointHeader) -> (u64, u64) {
+        (header.replica_sequence, header.sequence)
+    }
+
     /// A disk's newest header.
     fn newest(recovery: &Recovery, disk: usize) -> Option<&CheckpointHeader> {
         let headers = recovery.headers[disk].iter().flatten();
-        headers.max_by_key(|header| header.sequence)
+        headers.max_by_key(|header| Self::order(header))
     }
 
-    /// The header with the greatest sequence number counts, among those on disks that they call trusted. A disk can be
+    /// The newest header counts, among those on disks that they call trusted. A disk can be
     /// trusted if that header says so, and if it has that header or the one before: every disk is written and flushed
     /// before the next header is.
     pub(super) fn choose_header(&mut self, recovery: &mut Recovery) -> Result<(), Error> {
@@ -35,7 +41,9 @@ impl<D: BlockDevice> Store<D> {
         let followed = candidates
             .iter()
             .find(|(disk, _)| Some(self.volume.disks[*disk].number) == followed);
-        let best = candidates.iter().max_by_key(|(_, header)| header.sequence);
+        let best = candidates
+            .iter()
+            .max_by_key(|(_, header)| Self::order(header));
         let mut best = followed.or(best);
         if mutated!(self, FirstHeaderBelieved) {
             best = candidates.first();
