@@ -9,8 +9,10 @@ extern crate alloc;
 
 pub mod bank;
 mod error;
+pub mod invoke;
 mod object;
 pub mod oracle;
+pub mod process;
 pub mod random;
 mod range;
 mod rights;
