@@ -8,8 +8,11 @@
 extern crate alloc;
 
 pub mod bank;
+pub mod constructor;
+pub mod copy;
 mod error;
 pub mod invoke;
+pub mod monitor;
 mod object;
 pub mod oracle;
 pub mod process;
