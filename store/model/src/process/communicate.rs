@@ -95,6 +95,18 @@ impl World {
         })
     }
 
+    /// Lets a running process wait for anybody's call without answering one: it returns to nobody, having kept or
+    /// passed on the resume capability.
+    ///
+    /// # Errors
+    /// [`Error::NotReady`] if the process does not run.
+    pub fn listen(&mut self, process: Capability) -> Result<(), Error> {
+        if self.well_formed(process)? != State::Running {
+            return Err(Error::NotReady(process.object));
+        }
+        self.set_state(process, State::Available)
+    }
+
     /// Checks that a message can be delivered: a called process must be available, an answered one waiting.
     pub(super) fn check_ready(&self, target: Capability) -> Result<(), Error> {
         let expected = match target.kind {
