@@ -6,13 +6,15 @@
 //! Enumerated without a gap, the order of the slots within a node aside:
 //!
 //! - 4 nodes of 3 slots, each slot void or an unrestricted capability to one of the nodes: 35^4 = 1,500,625 graphs.
-//!   Restrictions only take away, so these are the graphs in which an attacker can do most.
+//!   They stand for all graphs of 4 nodes of 3 slots: what weak access makes of a stored capability does not depend on
+//!   whether that was read-only or weak (`what_is_written_through_a_weak_capability_is_diminished`), and opaque only
+//!   refuses more (`restrictions_only_take_away`).
 //! - 3 nodes of 2 slots, each slot void or a capability to one of the nodes, unrestricted, read-only, weak, or both:
 //!   91^3 = 753,571 graphs.
 //! - 2 nodes of 3 slots with every one of the 8 combinations of restrictions: 969^2 = 938,961 graphs.
 //!
-//! All 4 nodes of 3 slots with all restrictions would be some 10^12. A million random graphs with every kind of
-//! capability stand for the rest.
+//! With all restrictions, 4 nodes of 3 slots would be 6545^4, some 10^15 graphs. A million random graphs of 6 holders
+//! and every kind of capability are tried besides.
 
 mod support;
 
