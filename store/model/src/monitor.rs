@@ -157,7 +157,17 @@ impl Monitor {
             other => other,
         };
         let target = world.node(grant.node)?.slots[FORWARD_TARGET];
-        match world.invoke(target, operation)? {
+        // What was handed on is asked the way it came.
+        let nested = self
+            .grants
+            .get(&target.object)
+            .is_some_and(|grant| grant.handed == target);
+        let answer = if nested {
+            self.invoke(world, banks, target, operation)
+        } else {
+            world.invoke(target, operation)
+        };
+        match answer? {
             Reply::Capability(answer) => {
                 let answer = self.cross(world, banks, (grant.from, grant.to), answer)?;
                 Ok(Reply::Capability(answer))

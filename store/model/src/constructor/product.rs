@@ -1,10 +1,8 @@
 //! How a product comes to be: everything it is made of is the client's (EROS, section 5.3, figure 10).
 
-use alloc::vec::Vec;
+use pebble_store_object::{Capability, Kind, ObjectKind};
 
-use pebble_store_object::{Capability, Kind, ObjectKind, Rights};
-
-use super::{Constructors, COMPONENTS, TEMPLATE};
+use super::{Constructors, COMPONENTS, REQUESTOR, TEMPLATE};
 use crate::bank::Banks;
 use crate::copy::copy;
 use crate::invoke::Operation;
@@ -21,8 +19,8 @@ impl Constructors {
     /// registers, in a space of its own that begins as a copy of the template. Gives the right to call it.
     ///
     /// # Errors
-    /// [`Error::NotGenuine`] for what is no requestor's capability; those of [`Banks::allocate`]. Everything that was
-    /// bought is given back then.
+    /// [`Error::NotGenuine`] for what is no requestor's capability; those of [`Banks::check_room`] and of [`copy`].
+    /// Nothing was bought then.
     pub fn request(
         &self,
         world: &mut World,
@@ -30,49 +28,30 @@ impl Constructors {
         requestor: Capability,
         bank: Capability,
     ) -> Result<Capability, Error> {
-        self.verdict(world, requestor, &[])?;
-        let mut bought = Vec::new();
-        let made = self.build(world, banks, requestor, bank, &mut bought);
-        if made.is_err() {
-            for node in bought {
-                // Bought a moment ago from this very bank.
-                banks.deallocate(world, bank, node)?;
-            }
-        }
-        made
-    }
-
-    fn build(
-        &self,
-        world: &mut World,
-        banks: &mut Banks,
-        requestor: Capability,
-        bank: Capability,
-        bought: &mut Vec<Capability>,
-    ) -> Result<Capability, Error> {
-        // Steps 2 to 5 of the figure: the creator buys the nodes of a process from the client's bank.
-        for _ in 0..3 {
-            bought.push(banks.allocate(world, bank, ObjectKind::Node)?);
-        }
-        let process = world.make_process(bought[0], bought[1], bought[2])?;
+        self.own(world, requestor, Some(REQUESTOR))?;
         let slots = world.node(requestor)?.slots;
+        let template = diminish(world.current(slots[TEMPLATE]));
+        let has_space = template.kind != Kind::Void;
+        // Room for all of it, or none of it is bought.
+        banks.check_room(world, bank, ObjectKind::Node, 3 + u64::from(has_space))?;
+        let mut space = Capability::VOID;
+        if has_space {
+            // Steps 7 and 8 of the figure: the copy of the template in which it will write. First, because a template
+            // that is no space is found here.
+            space = copy(world, banks, bank, self.manager, template)?;
+        }
+        // Steps 2 to 5: the creator buys the nodes of a process from the client's bank.
+        let mut nodes = [Capability::VOID; 3];
+        for node in &mut nodes {
+            *node = banks.allocate(world, bank, ObjectKind::Node)?;
+        }
+        let process = world.make_process(nodes[0], nodes[1], nodes[2])?;
         for (number, component) in slots[..COMPONENTS].iter().enumerate() {
             let register = FIRST_COMPONENT_REGISTER + number;
             world.invoke(process, Operation::StoreRegister(register, *component))?;
         }
         world.invoke(process, Operation::StoreRegister(BANK_REGISTER, bank))?;
-        // Step 6: it starts in the template, which it can only read.
-        let template = diminish(world.current(slots[TEMPLATE]));
-        world.invoke(process, Operation::StorePart(Part::Space, template))?;
-        // Steps 7 and 8: it gets a copy of that, to write to.
-        if template.kind != Kind::Void {
-            let space = copy(world, banks, bank, self.manager, template)?;
-            bought.push(Capability {
-                rights: Rights::FULL,
-                ..space
-            });
-            world.invoke(process, Operation::StorePart(Part::Space, space))?;
-        }
+        world.invoke(process, Operation::StorePart(Part::Space, space))?;
         // Step 9: it is ready for its client's call.
         Ok(Capability {
             kind: Kind::Entry,
