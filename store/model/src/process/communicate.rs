@@ -64,7 +64,8 @@ impl World {
         if self.well_formed(sender)? != State::Running {
             return Err(Error::NotReady(sender.object));
         }
-        if self.node(sender)?.slots[NO_INVOCATION].data != 0 {
+        let mode = self.node(sender)?.slots[NO_INVOCATION];
+        if mode.kind == Kind::Number && mode.data != 0 {
             return self.fault_invocation(sender);
         }
         let target = self.forward(self.register(sender, CAPABILITY_REGISTERS, register)?)?;
