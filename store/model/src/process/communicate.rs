@@ -47,6 +47,15 @@ pub struct Delivery {
     pub bytes: Vec<u8>,
 }
 
+/// A message on its way, with its capabilities themselves.
+#[derive(Clone, Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) target: Capability,
+    pub(crate) words: [u64; ARGUMENTS],
+    pub(crate) capabilities: [Capability; ARGUMENTS],
+    pub(crate) bytes: Vec<u8>,
+}
+
 impl World {
     /// Lets a running process invoke the entry or resume capability in one of its registers.
     ///
@@ -64,11 +73,30 @@ impl World {
         if self.well_formed(sender)? != State::Running {
             return Err(Error::NotReady(sender.object));
         }
-        let mode = self.node(sender)?.slots[NO_INVOCATION];
-        if mode.kind == Kind::Number && mode.data != 0 {
+        if !self.may_invoke(sender)? {
             return self.fault_invocation(sender);
         }
-        let target = self.forward(self.register(sender, CAPABILITY_REGISTERS, register)?)?;
+        let outgoing = self.outgoing(sender, register, message)?;
+        self.send(sender, manner, outgoing, None)
+    }
+
+    /// Whether the process's invocations are not faults.
+    pub(crate) fn may_invoke(&self, process: Capability) -> Result<bool, Error> {
+        let mode = self.node(process)?.slots[NO_INVOCATION];
+        Ok(mode.kind != Kind::Number || mode.data == 0)
+    }
+
+    /// What a process sends, with the capabilities that are in the registers now.
+    pub(crate) fn outgoing(
+        &self,
+        sender: Capability,
+        register: usize,
+        message: &Message,
+    ) -> Result<Outgoing, Error> {
+        if self.well_formed(sender)? != State::Running {
+            return Err(Error::NotReady(sender.object));
+        }
+        let target = self.register(sender, CAPABILITY_REGISTERS, register)?;
         let mut capabilities = [Capability::VOID; ARGUMENTS];
         for (capability, register) in capabilities.iter_mut().zip(message.capabilities) {
             if let Some(register) = register {
@@ -79,20 +107,38 @@ impl World {
         if length > PAGE_SIZE {
             return Err(Error::OutOfPage { offset: 0, length });
         }
+        Ok(Outgoing {
+            target,
+            words: message.words,
+            capabilities,
+            bytes: message.bytes.clone(),
+        })
+    }
+
+    /// Delivers, and does to the sender what its manner says. A call leaves the resume capability that is given, if
+    /// somebody has put one in front of it.
+    pub(crate) fn send(
+        &mut self,
+        sender: Capability,
+        manner: Manner,
+        mut outgoing: Outgoing,
+        resume: Option<Capability>,
+    ) -> Result<Delivery, Error> {
+        let target = self.forward(outgoing.target)?;
         self.check_ready(target)?;
         if manner == Manner::Call {
-            capabilities[ARGUMENTS - 1] = self.continuation(sender, Kind::Resume)?;
+            let own = self.continuation(sender, Kind::Resume)?;
+            outgoing.capabilities[ARGUMENTS - 1] = resume.unwrap_or(own);
         }
-        self.deliver(target, message.words, capabilities)?;
+        self.deliver(target, outgoing.words, outgoing.capabilities)?;
         match manner {
             Manner::Call => self.set_state(sender, State::Waiting)?,
             Manner::Send => {}
             Manner::Return => self.set_state(sender, State::Available)?,
         }
-        let bytes = message.bytes.clone();
         Ok(Delivery {
             to: target.object,
-            bytes,
+            bytes: outgoing.bytes,
         })
     }
 
@@ -109,7 +155,7 @@ impl World {
     }
 
     /// Checks that a message can be delivered: a called process must be available, an answered one waiting.
-    pub(super) fn check_ready(&self, target: Capability) -> Result<(), Error> {
+    pub(crate) fn check_ready(&self, target: Capability) -> Result<(), Error> {
         let expected = match target.kind {
             Kind::Entry => State::Available,
             Kind::Resume => State::Waiting,
@@ -122,7 +168,7 @@ impl World {
     }
 
     /// The capability that lets its holder make this process run again, once.
-    pub(super) fn continuation(
+    pub(crate) fn continuation(
         &self,
         process: Capability,
         kind: Kind,

@@ -11,6 +11,7 @@ use pebble_store_object::{Capability, Kind, ObjectKind, Rights, NODE_SLOTS};
 
 use crate::{named_by, Error, World};
 
+pub(crate) use communicate::Outgoing;
 pub use communicate::{Delivery, Manner, Message, ARGUMENTS, FACE_REGISTER};
 pub use fault::{Touch, FAULT_ACCESS, FAULT_INVOCATION};
 

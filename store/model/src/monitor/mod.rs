@@ -5,6 +5,8 @@
 //! of the monitor's own process, which passes what it is asked and gives nothing through but crossing capabilities in
 //! their turn. Its holder cannot tell which.
 
+mod messages;
+
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
