@@ -3,7 +3,8 @@
 //! From one weak capability an attacker does everything that can be done, until he gets nothing new; then nothing
 //! may have changed but, if his capability was weak and not read-only, the object that it names.
 //!
-//! Enumerated without a gap (every seventh graph also from a root that is weak and not read-only), the order of the slots within a node aside:
+//! Enumerated without a gap, the order of the slots within a node aside; every seventh graph also from a root that is
+//! weak and not read-only:
 //!
 //! - 4 nodes of 3 slots, each slot void or an unrestricted capability to one of the nodes: 35^4 = 1,500,625 graphs.
 //!   They stand for all graphs of 4 nodes of 3 slots: what weak access makes of a stored capability does not depend on
