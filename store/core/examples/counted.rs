@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use pebble_store::{DiskPlan, Formatter, Parameters, Status, Stop, Store};
+use pebble_store::{DiskPlan, Formatter, Parameters, Status, Stop, Store, Verify};
 use pebble_store_device::{BlockDevice, Completion, Frame, Request, Tag, FRAME_SIZE};
 use pebble_store_format::{FrameKind, ObjectFrame, Range, RangeKind};
 
@@ -89,6 +89,8 @@ fn open(disk: Memory, objects: usize, recovering: bool) -> Store<Memory> {
         keep_generations: 8,
         count_boots: false,
         pot_slots: 256,
+        // Directories are what is counted.
+        verify: Verify::Lazily,
         ..Parameters::default()
     };
     let mut store = Store::open(vec![disk], parameters);

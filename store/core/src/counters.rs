@@ -29,6 +29,12 @@ pub struct Counters {
     pub fetches: u64,
     /// Reads whose answer was wrong or an error, and that another place answered.
     pub repaired_reads: u64,
+    /// Objects that were lost in the log on every disk, and whose tags now say so.
+    pub lost_objects: u64,
+    /// Objects of the started generation that were found good when it was verified.
+    pub verified_objects: u64,
+    /// Objects of it that were found lost then.
+    pub verified_bad: u64,
     /// Journal records made stable.
     pub journal_records: u64,
     /// Journal records applied when the store was opened.

@@ -126,6 +126,23 @@ pub enum Error {
         /// Which.
         frame: ObjectFrame,
     },
+    /// The contents of an object were found lost for good, and its tag says so. [`crate::Store::overwrite`] or
+    /// [`crate::Store::deallocate`] end that.
+    Lost {
+        /// Which.
+        frame: ObjectFrame,
+    },
+    /// Objects of the generation to start are lost: opening it would start a state that never was.
+    Untrusted {
+        /// Which generation.
+        generation: u64,
+        /// How many of its objects are lost.
+        objects: u64,
+        /// The first of them.
+        first: ObjectFrame,
+        /// The next older generation that could be started.
+        older: Option<u64>,
+    },
     /// No object range has this frame.
     NoSuchFrame {
         /// Which.
@@ -233,6 +250,27 @@ impl fmt::Display for Error {
                 "object frame {}: no place holds contents with the right checksum",
                 frame.0
             ),
+            Self::Lost { frame } => write!(
+                out,
+                "object frame {}: its contents were lost on every disk; write it as a whole, or give it back",
+                frame.0
+            ),
+            Self::Untrusted {
+                generation,
+                objects,
+                first,
+                older,
+            } => {
+                write!(
+                    out,
+                    "generation {generation}: {objects} of its objects are lost, the first is object frame {}; ",
+                    first.0
+                )?;
+                match older {
+                    Some(older) => write!(out, "start generation {older}, or open it as it is"),
+                    None => write!(out, "there is no older one to start; open it as it is"),
+                }
+            }
             Self::NoSuchFrame { frame } => {
                 write!(out, "object frame {}: no range has it", frame.0)
             }

@@ -122,6 +122,9 @@ impl<D: BlockDevice> Store<D> {
             return Err(Stop::Error(Error::Damaged { frame }));
         }
         let (tag, source, at_home) = self.saved(frame)?;
+        if tag.damaged {
+            return Err(Stop::Error(Error::Lost { frame }));
+        }
         let index = self.cache.place(frame, tag).map_err(|wait| {
             self.due = self.due.or(Some(crate::Due::Cache));
             Stop::Wait(wait)

@@ -27,6 +27,7 @@ mod objects;
 mod parameters;
 mod recovery;
 mod store;
+mod verify;
 mod volume;
 
 pub use check::Finding;
@@ -37,3 +38,4 @@ pub use formatter::{DiskPlan, Formatter};
 pub use mutant::{Corruption, Mutant};
 pub use parameters::Parameters;
 pub use store::{Due, Recovered, Status, Store};
+pub use verify::{Verified, Verify, NAMED_LIMIT};

@@ -16,7 +16,7 @@ use crate::volume::{Answer, Job, RangePlace};
 use crate::{Error, Store};
 
 /// How often each disk is asked for an object before it is given up.
-const READ_ROUNDS: u32 = 3;
+pub(crate) const READ_ROUNDS: u32 = 3;
 
 /// An object on its way home.
 #[derive(Clone, Copy)]
@@ -29,6 +29,8 @@ struct Item {
     tried: u32,
     /// How often all disks were asked in vain.
     rounds: u32,
+    /// It is lost in the log; what is at home is looked at.
+    home: bool,
 }
 
 /// The cluster that is being worked on.
@@ -172,6 +174,7 @@ impl<D: BlockDevice> Store<D> {
                 index: home.place.index,
                 tried: 0,
                 rounds: 0,
+                home: false,
             });
         }
     }
@@ -209,21 +212,43 @@ impl<D: BlockDevice> Store<D> {
     }
 
     fn read_item(&mut self, cluster: &mut Cluster, number: usize) {
-        let item = cluster.items[number];
-        let place = self.volume.geometry.log_place(item.log);
         let job = Job::Migrate(number as u32);
-        if self.volume.read(job, place, item.tried) {
-            return;
+        for home in [false, true] {
+            let item = &mut cluster.items[number];
+            if item.home && !home {
+                continue;
+            }
+            // Lost in the log on every disk; but it may have been brought home before a crash, and be right there.
+            if home && !item.home {
+                (item.home, item.tried, item.rounds) = (true, 0, 0);
+            }
+            let Some(place) = self.place_of(item) else {
+                break;
+            };
+            if self.volume.read(job, place, item.tried) {
+                return;
+            }
+            // What is given up here is lost for ever, and a disk that was wrong once may be right the next time.
+            item.tried = 0;
+            item.rounds += 1;
+            if item.rounds < READ_ROUNDS && self.volume.read(job, place, 0) {
+                return;
+            }
         }
-        cluster.items[number].tried = 0;
-        cluster.items[number].rounds += 1;
-        // What is given up here is lost for ever, and a disk that was wrong once may be right the next time.
-        if item.rounds + 1 >= READ_ROUNDS || !self.volume.read(job, place, 0) {
-            // Lost in the log on every disk. Its tag says what should be there, so that a reader learns of the loss; unless the
-            // contents had been brought home before a crash, and are right.
-            self.enter_tag(cluster, number);
-            cluster.under_way -= 1;
+        // The tag says so from now on, until the object is written as a whole.
+        cluster.items[number].tag.damaged = true;
+        self.counters.lost_objects += 1;
+        self.enter_tag(cluster, number);
+        cluster.under_way -= 1;
+    }
+
+    fn place_of(&self, item: &Item) -> Option<RangePlace> {
+        let geometry = &self.volume.geometry;
+        if item.home {
+            let home = geometry.home(item.frame)?;
+            return Some(geometry.contents(home));
         }
+        Some(geometry.log_place(item.log))
     }
 
     fn enter_tag(&mut self, cluster: &mut Cluster, number: usize) {
@@ -319,6 +344,10 @@ impl<D: BlockDevice> Store<D> {
         #[cfg(feature = "mutants")]
         let contents = self.mutate_home(&mut cluster.items[number], contents);
         self.enter_tag(cluster, number);
+        if cluster.items[number].home {
+            cluster.under_way -= 1;
+            return;
+        }
         if let Some(home) = self.volume.geometry.home(frame) {
             let place = self.volume.geometry.contents(home);
             self.counters.home_objects += 1;

@@ -47,6 +47,53 @@ impl<D: BlockDevice> Store<D> {
         }
     }
 
+    /// The contents of a page, to be replaced as a whole: zeros to begin with, each time that this is called. What was there is
+    /// not read, so that this works where it is lost. Nodes that are lost can only be given back: their call counts went with
+    /// them.
+    pub fn overwrite(&mut self, frame: ObjectFrame) -> Result<&mut Frame, Stop> {
+        let index = match self.cache.find(frame) {
+            Some(_) => self.present(frame)?,
+            None => self.blank(frame, |kind| {
+                matches!(kind, FrameKind::DataPage | FrameKind::CapabilityPage)
+            })?,
+        };
+        let found = self.cache.slots[index as usize].tag.kind;
+        if matches!(found, FrameKind::Unused | FrameKind::Nodes) {
+            return Err(Stop::Error(Error::WrongKind { frame, found }));
+        }
+        self.change(index)?;
+        let slot = &mut self.cache.slots[index as usize];
+        slot.clear();
+        slot.tag.null = false;
+        slot.contents.as_deref_mut().ok_or(Stop::Wait(Wait::Object))
+    }
+
+    /// A changed slot for a frame that is not in the cache, without reading what the frame holds: zeros or empty nodes.
+    fn blank(&mut self, frame: ObjectFrame, fits: fn(FrameKind) -> bool) -> Result<u32, Stop> {
+        self.ready()?;
+        let (tag, _, _) = self.saved(frame)?;
+        let found = tag.kind;
+        if !fits(found) {
+            return Err(Stop::Error(Error::WrongKind { frame, found }));
+        }
+        let tag = Tag {
+            damaged: false,
+            ..tag
+        };
+        let index = self.cache.place(frame, tag).map_err(|wait| {
+            self.due = self.due.or(Some(Due::Cache));
+            Stop::Wait(wait)
+        })?;
+        self.cache.slots[index as usize].clear();
+        if let Err(stop) = self.change(index) {
+            // Nothing has changed, so nobody may find it.
+            self.cache.remove(index);
+            return Err(stop);
+        }
+        self.damaged.retain(|damaged| *damaged != frame);
+        Ok(index)
+    }
+
     /// One node of a pot.
     pub fn node(&mut self, id: ObjectId) -> Result<Node, Stop> {
         let frame = object_frame(id);
@@ -99,7 +146,13 @@ impl<D: BlockDevice> Store<D> {
     /// Gives a frame back: its contents are gone, and its version grows by one, so that no capability to what it held is
     /// good any more.
     pub fn deallocate(&mut self, frame: ObjectFrame) -> Result<(), Stop> {
-        let index = self.present(frame)?;
+        let index = match self.present(frame) {
+            // Nobody needs what is lost.
+            Err(Stop::Error(Error::Lost { .. } | Error::Damaged { .. })) => {
+                self.blank(frame, |kind| kind != FrameKind::Unused)?
+            }
+            found => found?,
+        };
         let slot = &self.cache.slots[index as usize];
         let tag = slot.tag;
         if tag.kind == FrameKind::Unused {

@@ -29,6 +29,8 @@ pub struct Parameters {
     pub generation: Option<u64>,
     /// When replicas contradict each other, because each ran without the other: the disk to believe.
     pub follow: Option<u8>,
+    /// When the objects of the generation that is started are looked at.
+    pub verify: crate::Verify,
     /// Whether a disk of the volume that is out of date is brought up to date by itself.
     pub rejoin: bool,
     /// The mistake to make.
@@ -51,6 +53,7 @@ impl Default for Parameters {
             accept_older: false,
             generation: None,
             follow: None,
+            verify: crate::Verify::First,
             rejoin: true,
             #[cfg(feature = "mutants")]
             mutant: None,

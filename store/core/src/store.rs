@@ -13,6 +13,7 @@ use crate::journal::Journal;
 use crate::log::Log;
 use crate::migration::Migration;
 use crate::recovery::Recovery;
+use crate::verify::{Verification, Verified};
 use crate::volume::{Answer, Job, Standing, Volume};
 use crate::{Counters, Error, Parameters, Stop, Wait};
 
@@ -97,6 +98,8 @@ pub struct Store<D: BlockDevice> {
     pub(crate) key: VolumeKey,
     pub(crate) recovery: Option<Box<Recovery>>,
     pub(crate) recovered: Option<Recovered>,
+    pub(crate) verification: Option<Verification>,
+    pub(crate) verified: Option<Verified>,
     pub(crate) failure: Option<Error>,
     pub(crate) cache: Cache,
     pub(crate) index: Index,
@@ -155,6 +158,8 @@ impl<D: BlockDevice> Store<D> {
             key: VolumeKey::of(0),
             recovery: Some(Box::new(recovery)),
             recovered: None,
+            verification: None,
+            verified: None,
             failure,
             cache,
             index: Index::with_room(0),
@@ -200,6 +205,10 @@ impl<D: BlockDevice> Store<D> {
     }
 
     fn step_running(&mut self) -> Result<(), Error> {
+        self.step_verification()?;
+        if self.recovered.is_none() {
+            return Ok(());
+        }
         self.step_checkpoint()?;
         self.step_migration()?;
         self.step_journal()?;
@@ -210,10 +219,10 @@ impl<D: BlockDevice> Store<D> {
 
     /// What the store is doing.
     pub fn status(&self) -> Status {
-        match (&self.failure, &self.recovery) {
+        match (&self.failure, &self.recovered) {
             (Some(_), _) => Status::Stopped,
-            (None, Some(_)) => Status::Opening,
-            (None, None) => Status::Running,
+            (None, None) => Status::Opening,
+            (None, Some(_)) => Status::Running,
         }
     }
 
@@ -221,6 +230,7 @@ impl<D: BlockDevice> Store<D> {
     pub fn busy(&self) -> bool {
         self.failure.is_none()
             && (self.recovery.is_some()
+                || self.verification.is_some()
                 || self.checkpoint.is_some()
                 || self
                     .migration
@@ -326,6 +336,10 @@ impl<D: BlockDevice> Store<D> {
             | Job::OpenFlush => self.recovery_answer(answer),
             Job::Fetch(slot) => {
                 self.fetch_answer(slot, answer);
+                Ok(())
+            }
+            Job::Verify(number) => {
+                self.verify_answer(number, answer);
                 Ok(())
             }
             Job::Pot(name) => {

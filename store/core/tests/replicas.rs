@@ -2,7 +2,7 @@
 
 mod support;
 
-use pebble_store::{Due, Error, Finding, Parameters, Status, Stop, Wait};
+use pebble_store::{Due, Error, Finding, Parameters, Status, Stop, Verify, Wait};
 use pebble_store_device::FRAME_SIZE;
 use pebble_store_format::ObjectFrame;
 use support::*;
@@ -160,7 +160,11 @@ fn lost_contents_are_an_error_and_not_something_else() {
     {
         contents[77] ^= 1;
     }
-    let mut store = opened(disks);
+    let parameters = Parameters {
+        verify: Verify::Lazily,
+        ..small()
+    };
+    let mut store = open(disks, parameters);
     for _ in 0..100 {
         store.poll();
         match store.read(ObjectFrame(4)) {

@@ -159,6 +159,11 @@ impl PackedEntry {
     pub fn unpack(&self, index: usize) -> Result<DirectoryEntry, DecodeError> {
         let at = ENTRIES_AT + index * ENTRY_BYTES;
         let tag = self.tag.decode(RECORD, at + 16)?;
+        if tag.damaged {
+            // What a generation has was whole when it was committed.
+            let allowed = "0 or 1 in a directory";
+            return Err(DecodeError::value(RECORD, at + 23, "flags", 2, allowed));
+        }
         if tag.null != (self.log == 0) {
             let allowed = "0 exactly when there are no contents";
             return Err(DecodeError::value(

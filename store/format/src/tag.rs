@@ -14,6 +14,10 @@ pub const TAGS_PER_POT: usize = 254;
 const TAGS_AT: usize = 32;
 const TAG_BYTES: usize = 16;
 
+/// Flags of a tag.
+const NULL: u8 = 1;
+const DAMAGED: u8 = 2;
+
 /// What an object frame holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
@@ -52,6 +56,9 @@ pub struct Tag {
     pub kind: FrameKind,
     /// The contents are all zero (for nodes: empty nodes of `version`) and are nowhere on disk; `checksum` is 0.
     pub null: bool,
+    /// The contents were found lost on every disk when they were to be brought home. Only the tag of an object at home says
+    /// so; `checksum` is that of what was lost. What is `null` is never damaged.
+    pub damaged: bool,
     /// The checksum of the contents ([`crate::checksum::of_object`]).
     pub checksum: u64,
 }
@@ -62,6 +69,7 @@ impl Tag {
         version: Version(0),
         kind: FrameKind::Unused,
         null: true,
+        damaged: false,
         checksum: 0,
     };
 
@@ -69,13 +77,17 @@ impl Tag {
     #[inline]
     pub fn pack(&self) -> PackedTag {
         PackedTag {
-            word: pack(self.version.0, self.kind as u8, u8::from(self.null)),
+            word: pack(
+                self.version.0,
+                self.kind as u8,
+                u8::from(self.null) * NULL | u8::from(self.damaged) * DAMAGED,
+            ),
             checksum: self.checksum,
         }
     }
 }
 
-/// A tag as it is on disk: version 6 bytes, kind 1, flags 1 (bit 0: null), checksum 8.
+/// A tag as it is on disk: version 6 bytes, kind 1, flags 1 (bit 0: null, bit 1: damaged), checksum 8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PackedTag {
     word: u64,
@@ -98,15 +110,16 @@ impl PackedTag {
     /// Whether there are no contents.
     #[inline]
     pub fn is_null(self) -> bool {
-        self.word >> 56 != 0
+        self.word >> 56 & u64::from(NULL) != 0
     }
 
     /// Whether the words have a meaning: kind and flags exist, what is null has no checksum, what has contents has a kind.
     #[inline]
     pub fn is_sound(self) -> bool {
         let high = self.word >> 48;
-        // One bit of flags over two bits of kind, and nothing else; then what null and the checksum say of each other.
-        let known = high & !0x103 == 0;
+        // Two bits of flags, of which one may be set, over two bits of kind, and nothing else; then what null and the
+        // checksum say of each other.
+        let known = high & !0x303 == 0 && high & 0x300 != 0x300;
         let null = self.is_null();
         known & (!null | (self.checksum == 0)) & (null | (high & 3 != 0))
     }
@@ -127,13 +140,13 @@ impl PackedTag {
                 "0 to 3",
             ));
         };
-        if flags > 1 {
+        if flags > DAMAGED {
             return Err(DecodeError::value(
                 record,
                 at + 7,
                 "flags",
                 flags.into(),
-                "0 or 1",
+                "0, 1 or 2",
             ));
         }
         if !self.is_sound() {
@@ -149,7 +162,8 @@ impl PackedTag {
         Ok(Tag {
             version: Version(version),
             kind,
-            null: flags == 1,
+            null: flags == NULL,
+            damaged: flags == DAMAGED,
             checksum: self.checksum,
         })
     }

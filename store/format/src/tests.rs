@@ -93,6 +93,7 @@ fn samples() -> [(u64, Box<Frame>); 8] {
         version: Version(3),
         kind: FrameKind::DataPage,
         null: false,
+        damaged: false,
         checksum: 11,
     };
     let entry = DirectoryEntry {

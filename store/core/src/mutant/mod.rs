@@ -106,6 +106,8 @@ mod list {
         EpochNotAdvanced,
         /// The checksum of what was read is not looked at.
         ReadUnchecked,
+        /// Objects count as verified without being looked at.
+        VerifiedUnseen,
         /// The objects of a snapshot are not looked at before they are saved.
         CheckSkipped,
         /// What goes to the disk is not compared with what was checked.

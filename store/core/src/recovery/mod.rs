@@ -308,7 +308,7 @@ impl<D: BlockDevice> Store<D> {
         recovery.recovered.generation = chosen.generation;
         recovery.recovered.bootable = (header.bootable_from, chosen.generation);
         recovery.recovered.time = chosen.time;
-        self.recovered = Some(core::mem::take(&mut recovery.recovered));
         self.begin_migration(false);
+        self.begin_verification(core::mem::take(&mut recovery.recovered));
     }
 }

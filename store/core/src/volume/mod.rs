@@ -36,6 +36,8 @@ pub(crate) enum Job {
     JournalPage(u64),
     /// The contents of an object, for a slot of the cache.
     Fetch(u32),
+    /// The contents of an object of the started generation, to be looked at: a reading under way.
+    Verify(u32),
     /// A copy of a tag pot.
     Pot(u64),
     /// A frame of the checkpoint under way: item of the frozen list.
