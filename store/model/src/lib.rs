@@ -8,9 +8,14 @@
 extern crate alloc;
 
 pub mod bank;
+pub mod constructor;
+pub mod copy;
 mod error;
+pub mod invoke;
+pub mod monitor;
 mod object;
 pub mod oracle;
+pub mod process;
 pub mod random;
 mod range;
 mod rights;

@@ -10,7 +10,7 @@ use crate::Error;
 /// All objects. An identity that was never used is a free object with counters 0.
 ///
 /// The functions here are what the system itself may do; what the holder of a capability may do is
-/// [`World::invoke`], [`World::call`] and [`World::lookup`].
+/// [`World::invoke`], [`World::communicate`] and [`World::touch`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct World {
     objects: BTreeMap<ObjectId, Object>,

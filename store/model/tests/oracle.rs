@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pebble_store_model::oracle::{check, Layout, Operation, Violation, Workload, IS_BANK};
 use pebble_store_model::random::Random;
 use pebble_store_model::{Contents, Object};
-use pebble_store_object::{Capability, Kind, ObjectId, COUNTER_LIMIT};
+use pebble_store_object::{Capability, Kind, ObjectId, Rights, COUNTER_LIMIT};
 
 type Objects = BTreeMap<ObjectId, Object>;
 
@@ -213,6 +213,12 @@ fn damage_to_capabilities_is_found() {
             ..Capability::number(1)
         };
         assert_eq!(put(named_number).map_err(kind_of), Err(kind_of(none)));
+        let weak_call = Capability {
+            kind: Kind::Entry,
+            rights: Rights::WEAK,
+            ..good
+        };
+        assert_eq!(put(weak_call).map_err(kind_of), Err(kind_of(none)));
         let range = Capability {
             kind: Kind::Range,
             object: Layout::SMALL.first_node,

@@ -116,7 +116,7 @@ impl Banks {
         kind: ObjectKind,
     ) -> Result<Capability, Error> {
         let buyer = self.verify(world, bank)?;
-        self.check_limits(buyer)?;
+        self.check_limits(buyer, 1)?;
         let made = self.pool(kind).take(world, kind)?;
         self.owner.insert(made.object, buyer);
         if let Some(bank) = self.banks.get_mut(&buyer) {
@@ -233,6 +233,30 @@ impl Banks {
         Ok(rooms.min().unwrap_or(0))
     }
 
+    /// Whether so many objects of a kind can be bought now.
+    ///
+    /// # Errors
+    /// Those that [`Banks::allocate`] would give before the last of them.
+    pub fn check_room(
+        &self,
+        world: &World,
+        bank: Capability,
+        kind: ObjectKind,
+        number: u64,
+    ) -> Result<(), Error> {
+        let id = self.verify(world, bank)?;
+        self.check_limits(id, number)?;
+        let pool = if kind == ObjectKind::Node {
+            &self.nodes
+        } else {
+            &self.pages
+        };
+        if pool.free() < number {
+            return Err(Error::Exhausted);
+        }
+        Ok(())
+    }
+
     /// Free objects that are left: pages, nodes.
     pub fn free(&self) -> (u64, u64) {
         (self.pages.free(), self.nodes.free())
@@ -249,8 +273,11 @@ impl Banks {
         })
     }
 
-    fn check_limits(&self, buyer: ObjectId) -> Result<(), Error> {
-        match self.path(buyer).find(|(_, bank)| bank.total >= bank.limit) {
+    fn check_limits(&self, buyer: ObjectId, number: u64) -> Result<(), Error> {
+        match self
+            .path(buyer)
+            .find(|(_, bank)| bank.total.saturating_add(number) > bank.limit)
+        {
             Some((full, _)) => Err(Error::Limit(full)),
             None => Ok(()),
         }

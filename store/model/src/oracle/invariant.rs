@@ -2,12 +2,12 @@
 
 use alloc::collections::BTreeMap;
 
-use pebble_store_object::{Capability, Kind, ObjectId, ObjectKind, COUNTER_LIMIT};
+use pebble_store_object::{Capability, Kind, ObjectId, ObjectKind, Rights, COUNTER_LIMIT};
 
 use super::bookkeeping::{Layout, BANK_LIMIT, BANK_OWN, BANK_PARENT, BANK_TOTAL, IS_BANK};
 use super::Violation;
 use crate::space::HEIGHTS;
-use crate::{named_by, Contents, Object};
+use crate::{memory_kind, named_by, Contents, Object};
 
 /// What was seen by a check that found nothing wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -104,7 +104,8 @@ fn check_slot(
         };
         return if sound { Ok(None) } else { Err(no_capability) };
     };
-    if !layout.suits(capability.object, kind) {
+    let memory = memory_kind(kind) == capability.kind;
+    if !layout.suits(capability.object, kind) || (!memory && capability.rights != Rights::FULL) {
         return Err(no_capability);
     }
     let missing = Object::default();

@@ -17,7 +17,8 @@ pub enum Violation {
     /// A node's height is none that a node can have.
     Height(ObjectId, u8),
     /// A slot holds something that is no capability: a void one that is not all zero, a number that names an object,
-    /// a range that leaves the store, or one that names an identity in neither range.
+    /// a range that leaves the store, a restriction of a kind that knows none, or one that names an identity in neither
+    /// range.
     NoCapability {
         /// The object with the slot.
         holder: ObjectId,
