@@ -22,8 +22,8 @@ fn main() {
             continue;
         }
         let start = Instant::now();
-        let plan = plans::against(*mutant);
-        let found = catch_unwind(AssertUnwindSafe(|| campaign::<Real>(&plan, 0, states)));
+        let (plan, first) = plans::against(*mutant);
+        let found = catch_unwind(AssertUnwindSafe(|| campaign::<Real>(&plan, first, states)));
         let seconds = start.elapsed().as_secs_f64();
         let text = match found {
             Ok(Ok(_)) => "SURVIVES".into(),

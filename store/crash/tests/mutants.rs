@@ -17,9 +17,9 @@ fn noticed(rest: usize) {
         .filter(|(number, _)| number % 2 == rest)
         .map(|(_, mutant)| *mutant)
         .filter(|mutant| {
-            let plan = plans::against(*mutant);
+            let (plan, first) = plans::against(*mutant);
             // A panic is a way of being noticed.
-            let found = catch_unwind(AssertUnwindSafe(|| campaign::<Real>(&plan, 0, BOUND)));
+            let found = catch_unwind(AssertUnwindSafe(|| campaign::<Real>(&plan, first, BOUND)));
             match found {
                 Ok(Err(violation)) => {
                     println!("{mutant:?}: {violation}");

@@ -47,6 +47,8 @@ pub struct Snapshot {
     pub time: u64,
     /// Every object frame in use, in order.
     pub objects: Vec<Object>,
+    /// Frames that were given back, with their versions: capabilities to what they held are older.
+    pub freed: Vec<(ObjectFrame, pebble_store_object::Version)>,
     /// The processes to start.
     pub restart: Vec<RestartEntry>,
 }
@@ -114,13 +116,17 @@ impl<M: Media> Volume<M> {
                 }
             }
         }
-        let in_use = known
+        let (in_use, free): (Vec<Object>, Vec<Object>) = known
             .into_values()
-            .filter(|object| object.tag.kind != FrameKind::Unused);
+            .partition(|object| object.tag.kind != FrameKind::Unused);
+        let freed = free.iter().filter(|object| object.tag.version.0 > 0);
         Ok(Snapshot {
             generation: wanted,
             time: chosen.header.time,
-            objects: in_use.collect(),
+            objects: in_use,
+            freed: freed
+                .map(|object| (object.frame, object.tag.version))
+                .collect(),
             restart: chosen.restart.clone(),
         })
     }

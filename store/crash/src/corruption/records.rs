@@ -199,12 +199,6 @@ pub const INJECTORS: &[Injector] = &[
         volume.flip(at, 70);
         Some(())
     }),
-    injector("tag pot: a byte of the copy that counts", |volume| {
-        let range = volume.objects()?;
-        let at = volume.pots(&range, 0).first()?.0;
-        volume.flip(at, 40);
-        Some(())
-    }),
     injector("tag pot: both copies", |volume| {
         let range = volume.objects()?;
         volume.flip(range.first, 40);

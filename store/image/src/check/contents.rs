@@ -1,6 +1,6 @@
 //! Objects: contents, capabilities, and the processes to start.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -73,6 +73,10 @@ pub fn check<M: Media>(
         let kind = object.tag.kind;
         known.insert(object.frame, Known { kind, versions });
     }
+    for (frame, version) in &snapshot.freed {
+        let (kind, versions) = (FrameKind::Unused, [*version; NODES_PER_POT]);
+        known.insert(*frame, Known { kind, versions });
+    }
     report.frames += whole;
     for (holder, slot, capability) in held {
         report.capabilities += 1;
@@ -88,6 +92,7 @@ pub fn check<M: Media>(
             );
         }
     }
+    let mut started = BTreeSet::new();
     for entry in &snapshot.restart {
         let capability = Capability {
             kind: Kind::Process,
@@ -95,11 +100,13 @@ pub fn check<M: Media>(
             version: entry.version,
             ..Capability::VOID
         };
+        let twice = !started.insert(entry.process);
         let stale =
             version_of(&known, entry.process).is_some_and(|(_, version)| version != entry.version);
         let trouble = trouble(volume, &known, &capability);
-        if let Some(trouble) = trouble.or(stale.then_some("the process has been given back since"))
-        {
+        let stale = stale.then_some("the process has been given back since");
+        let twice = twice.then_some("it is listed twice");
+        if let Some(trouble) = trouble.or(stale).or(twice) {
             report.say(
                 Severity::Fault,
                 None,
@@ -139,10 +146,10 @@ fn version_of(
 ) -> Option<(FrameKind, Version)> {
     let frame = known.get(&object_frame(id))?;
     let index = index_of(id);
-    let places = if frame.kind == FrameKind::Nodes {
-        NODES_PER_POT
-    } else {
-        1
+    let places = match frame.kind {
+        // What a free frame held is not known any more.
+        FrameKind::Nodes | FrameKind::Unused => NODES_PER_POT,
+        _ => 1,
     };
     (index < places).then(|| (frame.kind, frame.versions[index]))
 }

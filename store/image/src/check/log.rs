@@ -32,6 +32,20 @@ pub fn check<M: Media>(volume: &Volume<M>, generations: &[Generation], report: &
         let header = &generation.header;
         report.frames += 1 + header.objects.frames + header.restart.frames;
     }
+    for pair in generations.windows(2) {
+        let (newer, older) = (&pair[0].header, &pair[1].header);
+        if newer.parent != older.generation {
+            report.say(
+                Severity::Loss,
+                None,
+                format!(
+                    "generation {} was made from {}, and the one listed before it is {}",
+                    newer.generation, newer.parent, older.generation
+                ),
+                "what changed in between is not in the list, and is missing or older than it was",
+            );
+        }
+    }
     let span = volume.header.next_log - volume.header.oldest_log;
     if span > volume.log.1.frames {
         report.say(
