@@ -186,3 +186,21 @@ fn what_had_come_home_before_is_not_lost() {
     assert_eq!(byte(&mut store, PAGE), 0xAB);
     assert_eq!(error(&mut store, NODES), None);
 }
+
+#[test]
+fn a_page_that_was_journaled_after_its_loss_is_found_again() {
+    let mut store = lost();
+    wait(&mut store, |store| {
+        store
+            .overwrite(ObjectFrame(PAGE))
+            .map(|contents| contents.fill(0xEF))
+    });
+    let record = wait(&mut store, |store| store.journal(&[ObjectFrame(PAGE)]));
+    for _ in 0..1000 {
+        store.poll();
+    }
+    assert!(store.journaled() > record);
+    let mut store = open(store.into_disks(), parameters());
+    assert_eq!(store.counters().journal_replays, 1);
+    assert_eq!(byte(&mut store, PAGE), 0xEF);
+}

@@ -21,13 +21,18 @@ pub enum Wrong {
     Older(String),
     /// It gives something that may not be.
     False(String),
+    /// It says now this, now that: no fault of a disk explains it.
+    Contradiction(String),
 }
 
 impl Wrong {
     /// What is wrong, in words.
     pub fn text(&self) -> &str {
         match self {
-            Self::Lost(text) | Self::Older(text) | Self::False(text) => text,
+            Self::Lost(text)
+            | Self::Older(text)
+            | Self::False(text)
+            | Self::Contradiction(text) => text,
         }
     }
 }
@@ -122,6 +127,10 @@ fn compare<'a, S: Subject>(
     let generation = snapshot.generation;
     let told = |id: &ObjectId, complaint| match complaint {
         Complaint::Unreadable(why) => Wrong::Lost(format!(
+            "generation {generation}: object {:#x}: {why}",
+            id.0
+        )),
+        Complaint::Contradiction(why) => Wrong::Contradiction(format!(
             "generation {generation}: object {:#x}: {why}",
             id.0
         )),

@@ -3,7 +3,7 @@
 //! Logs are so small that they wrap every few checkpoints, caches smaller than what is used, and queues short: a roomy
 //! store hides mistakes.
 
-use pebble_store::{Mutant, Parameters};
+use pebble_store::{Mutant, Parameters, Verify};
 
 use crate::real::Shape;
 use crate::run::{Choice, Plan, Source};
@@ -30,6 +30,8 @@ pub fn tight() -> Shape {
             restart_limit: 8,
             step: 3,
             count_boots: false,
+            // Whoever compares everything afterwards looks at it anyhow.
+            verify: Verify::Lazily,
             ..Parameters::default()
         },
     }
@@ -57,6 +59,8 @@ pub fn lagging() -> Plan<Shape> {
     shape.log = 36;
     shape.parameters.keep_generations = 6;
     shape.parameters.cache_frames = 8;
+    // No cut may leave a generation that is refused.
+    shape.parameters.verify = Verify::First;
     plan("lagging", shape, Weights::ORDINARY)
 }
 
@@ -94,7 +98,9 @@ pub fn broken() -> Plan<Shape> {
         fault: 1,
         ..Weights::ORDINARY
     };
-    plan("broken", tight(), weights)
+    let mut shape = tight();
+    shape.parameters.verify = Verify::Behind;
+    plan("broken", shape, weights)
 }
 
 /// Two disks, of which one does things wrong.
@@ -235,7 +241,10 @@ pub fn against(mutant: Mutant) -> (Plan<Shape>, u64) {
         | Mutant::ResyncSkipsFrames
         | Mutant::ResyncOvertakes
         | Mutant::JoinedEarly => pair(),
-        Mutant::FlushErrorIgnored | Mutant::WriteErrorIgnored | Mutant::FlushRetried => broken(),
+        Mutant::VerifiedUnseen
+        | Mutant::FlushErrorIgnored
+        | Mutant::WriteErrorIgnored
+        | Mutant::FlushRetried => broken(),
         _ => single(),
     };
     plan.shape.parameters.mutant = Some(mutant);

@@ -1,8 +1,9 @@
 //! The real store, as the tests speak to it.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use pebble_store::{Corruption, Error, Parameters, Recovered, Status, Stop, Store};
+use pebble_store::{Corruption, Error, Parameters, Recovered, Status, Stop, Store, Verify};
 use pebble_store_format::{
     encode_capability_page, index_of, node_id, object_frame, page_id, CapabilityPage, FrameKind,
     Node as StoredNode, ObjectFrame, RestartEntry, Tag, NODES_PER_POT, PAGE_CAPABILITIES,
@@ -43,6 +44,8 @@ pub struct Real {
     record: Option<u64>,
     /// Objects that had been saved in this life before the newest snapshot.
     saved_at_snapshot: u64,
+    /// Frames of the started generation that the store has looked at and called good.
+    called_good: BTreeSet<ObjectFrame>,
 }
 
 /// Turns the store's answer into what the tests want to know.
@@ -90,6 +93,14 @@ impl Subject for Real {
                 break;
             }
         }
+        if shape.parameters.verify == Verify::Behind {
+            for _ in 0..PATIENCE {
+                if store.verified().is_some() || store.poll() == Status::Stopped {
+                    break;
+                }
+            }
+        }
+        let called_good = called_good(&store);
         let Some(recovered) = store.recovered().cloned() else {
             return Err(match store.failure() {
                 Some(error) => error.to_string(),
@@ -113,6 +124,7 @@ impl Subject for Real {
             progress,
             record: None,
             saved_at_snapshot: 0,
+            called_good,
         })
     }
 
@@ -162,6 +174,11 @@ impl Subject for Real {
                 Err(Stop::Wait(_)) => {
                     self.store.poll();
                 }
+                Err(Stop::Error(error)) if self.called_good.contains(&object_frame(id)) => {
+                    return Err(Complaint::Contradiction(format!(
+                        "was looked at and called good; {error}"
+                    )))
+                }
                 Err(Stop::Error(error)) => return Err(Complaint::Unreadable(error.to_string())),
             }
             if let Some(error) = self.store.failure() {
@@ -200,6 +217,7 @@ impl Subject for Real {
             replays: of.journal_replays,
             resyncs: of.resyncs,
             fallbacks: of.fall_backs,
+            verified: of.verified_objects + of.verified_bad,
         }
     }
 }
@@ -373,6 +391,18 @@ impl Real {
         let why = expected.difference(&object).unwrap_or_default();
         Ok(Err(format!("(node {index} of its pot) {why}")))
     }
+}
+
+/// What a store has said to be good of the generation that it has just started.
+fn called_good(store: &Store<Disk>) -> BTreeSet<ObjectFrame> {
+    let Some(verified) = store.verified() else {
+        return BTreeSet::new();
+    };
+    let mut frames: BTreeSet<_> = store.saved_in(verified.generation).collect();
+    for bad in &verified.frames {
+        frames.remove(bad);
+    }
+    frames
 }
 
 /// The generation before one that runs, if it could be started.

@@ -293,7 +293,9 @@ impl<S: Subject> Run<'_, S> {
         }
         match found {
             Ok(store) => self.tally += store.coverage(),
-            Err(_) if self.hurt.excuses() => self.tally.refused += 1,
+            Err(wrong) if self.hurt.excuses() && !matches!(wrong, Wrong::Contradiction(_)) => {
+                self.tally.refused += 1;
+            }
             Err(wrong) => {
                 self.place.state = Some(number);
                 return Err(Box::new(Violation {

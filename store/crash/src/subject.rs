@@ -63,6 +63,8 @@ pub struct Coverage {
     pub resyncs: u64,
     /// Recoveries that took an older generation or place because the newest was not good.
     pub fallbacks: u64,
+    /// Objects that were found good, or lost, when the started generation was looked at.
+    pub verified: u64,
 }
 
 /// Why an object is not as expected.
@@ -72,6 +74,8 @@ pub enum Complaint {
     Unreadable(String),
     /// It is something else. Never legal.
     Wrong(String),
+    /// The store says that it cannot be had, and has said that it can. Never legal, whatever the medium has done.
+    Contradiction(String),
 }
 
 /// A store under test. Every method returns without waiting for the disk, except where it says so.

@@ -37,6 +37,7 @@ impl AddAssign<Coverage> for Tally {
         sum.replays += other.replays;
         sum.resyncs += other.resyncs;
         sum.fallbacks += other.fallbacks;
+        sum.verified += other.verified;
     }
 }
 
@@ -60,7 +61,7 @@ impl fmt::Display for Tally {
         write!(
             out,
             "{} states of {} moments in {} lives of {} runs ({} chained, {} during recovery, {} with one disk, {} refused); \
-             {} wraps, {} forced checkpoints, {} migrations, {} journal replays, {} resyncs, {} fall-backs",
+             {} wraps, {} forced checkpoints, {} migrations, {} journal replays, {} resyncs, {} fall-backs, {} objects verified",
             self.states,
             self.moments,
             self.lives,
@@ -74,7 +75,8 @@ impl fmt::Display for Tally {
             of.migrations,
             of.replays,
             of.resyncs,
-            of.fallbacks
+            of.fallbacks,
+            of.verified
         )
     }
 }

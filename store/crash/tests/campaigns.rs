@@ -26,6 +26,7 @@ fn one_disk() {
         ("journal replays", tally.coverage.replays),
         ("states after a cut after a cut", tally.chained),
         ("states of cuts during recovery", tally.during_recovery),
+        ("objects verified", tally.coverage.verified),
     ]);
 }
 

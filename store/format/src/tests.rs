@@ -307,11 +307,50 @@ proptest! {
         let entries = words.into_iter().map(|(frame, log, version, kind, sum)| {
             let kind = FrameKind::from_number(kind).unwrap();
             let null = kind == FrameKind::Unused || sum % 5 == 0;
-            let tag = Tag { version: Version(version), kind, null, checksum: if null { 0 } else { sum } };
+            let tag = Tag { version: Version(version), kind, null, damaged: false, checksum: if null { 0 } else { sum } };
             DirectoryEntry { frame: ObjectFrame(frame), log: if null { 0 } else { log }, tag }
         });
         let directory = DirectoryFrame { generation: 3, index: 2, entries: entries.collect() };
         let (frame, sum) = directory.encode(KEY, 99);
         prop_assert_eq!(DirectoryFrame::decode(KEY, 99, &frame), Ok((directory, sum)));
     }
+}
+
+/// Only the tag of an object at home says that the object is lost.
+#[test]
+fn the_mark_of_a_lost_object_belongs_to_tag_pots() {
+    let tag = Tag {
+        version: Version(3),
+        kind: FrameKind::CapabilityPage,
+        null: false,
+        damaged: true,
+        checksum: 11,
+    };
+    let mut pot = TagPot::unused();
+    pot.tags[7] = tag;
+    let found = TagPot::decode(KEY, 1, 2, &pot.encode(KEY, 1, 2)).map(|pot| pot.tags[7]);
+    assert_eq!(found, Ok(tag));
+    assert!(!tag.pack().is_null() && tag.pack().is_sound());
+    let entry = DirectoryEntry {
+        frame: ObjectFrame(21),
+        log: 31,
+        tag,
+    };
+    let directory = DirectoryFrame {
+        generation: 5,
+        index: 0,
+        entries: [entry].to_vec(),
+    };
+    let (frame, _) = directory.encode(KEY, 40);
+    let refused = DirectoryFrame::decode(KEY, 40, &frame).map(drop);
+    assert!(refused.is_err());
+    let reader = DirectoryReader::open(KEY, 40, &frame);
+    assert!(reader.is_ok_and(|reader| reader.entries().all(|entry| !entry.is_sound())));
+    // Lost, and without contents: one of the two cannot be.
+    pot.tags[7] = Tag {
+        null: true,
+        checksum: 0,
+        ..tag
+    };
+    assert!(TagPot::decode(KEY, 1, 2, &pot.encode(KEY, 1, 2)).is_err());
 }

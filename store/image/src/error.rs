@@ -85,6 +85,11 @@ pub enum Error {
         /// Which.
         frame: ObjectFrame,
     },
+    /// The store has found an object's contents lost for good, and marked its tag.
+    Lost {
+        /// Which.
+        frame: ObjectFrame,
+    },
     /// The frame cannot be part of the image.
     NoSuchFrame {
         /// Which.
@@ -178,6 +183,12 @@ impl fmt::Display for Error {
             Self::Damaged { frame } => write!(
                 out,
                 "object frame {}: no place holds contents with the right checksum",
+                frame.0
+            ),
+            Self::Lost { frame } => write!(
+                out,
+                "object frame {}: its tag says that its contents were lost on every disk; \
+                 it can be written as a whole, or given back",
                 frame.0
             ),
             Self::NoSuchFrame { frame } => {

@@ -23,6 +23,8 @@ pub enum Place {
     Journal(u64),
     /// At home.
     Home,
+    /// Nowhere: they were lost on every disk, and the object's tag says so.
+    Lost,
 }
 
 /// An object frame that is in use.
@@ -111,6 +113,7 @@ impl<M: Media> Volume<M> {
                     if object.tag.kind == FrameKind::DataPage && same {
                         object.place = Place::Journal(position);
                         object.tag.null = false;
+                        object.tag.damaged = false;
                         object.tag.checksum = page.checksum;
                     }
                 }
@@ -150,7 +153,11 @@ impl<M: Media> Volume<M> {
                 let frames = (facts.object_base + first..).take((capacity - first) as usize);
                 for (frame, tag) in frames.zip(&pot.tags) {
                     let frame = ObjectFrame(frame);
-                    let place = if tag.null { Place::Null } else { Place::Home };
+                    let place = match (tag.null, tag.damaged) {
+                        (true, _) => Place::Null,
+                        (_, true) => Place::Lost,
+                        _ => Place::Home,
+                    };
                     known.entry(frame).or_insert(Object {
                         frame,
                         tag: *tag,
@@ -198,7 +205,7 @@ impl<M: Media> Volume<M> {
     /// The range and frame that an object's contents are in; none: nowhere.
     pub(crate) fn contents_at(&self, object: &Object) -> Option<(usize, u64)> {
         match object.place {
-            Place::Null => None,
+            Place::Null | Place::Lost => None,
             Place::Log(number) => Some((self.log.0, self.log.1.frame(number))),
             Place::Journal(position) => {
                 let (range, layout) = self.journal?;
@@ -215,6 +222,10 @@ impl<M: Media> Volume<M> {
     pub fn contents(&mut self, object: &Object) -> Result<Option<Box<Frame>>, Error> {
         if object.place == Place::Null {
             return Ok(None);
+        }
+        if object.place == Place::Lost {
+            let frame = object.frame;
+            return Err(Error::Lost { frame });
         }
         let damaged = Error::Damaged {
             frame: object.frame,

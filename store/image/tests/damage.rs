@@ -3,7 +3,8 @@
 mod common;
 
 use common::{build, frame, layout, newest};
-use pebble_store_image::{check, Error, Finding, Media, Memory, Severity, Volume};
+use pebble_store_format::{RangeKind, TagPot, VolumeKey};
+use pebble_store_image::{check, Error, Finding, Media, Memory, Place, Severity, Volume};
 
 // Frames of the image: superblocks, boot images, log range, journal, objects.
 const LOG: u64 = 6;
@@ -298,6 +299,50 @@ fn impossible_capabilities_are_found() -> Result<(), Error> {
         said[5].starts_with("the list of processes to start names object"),
         "{}",
         said[5]
+    );
+    Ok(())
+}
+
+/// As the store leaves it when an object was lost in the log on every disk.
+#[test]
+fn an_object_that_is_marked_as_lost_is_told_as_such() -> Result<(), Error> {
+    let mut media = build(1)?;
+    let volume = Volume::open(media.clone())?;
+    let key = VolumeKey::of(layout().volume);
+    let mut ranges = volume.ranges.iter().map(|range| range.range);
+    let objects = ranges.find(|range| range.kind == RangeKind::Object);
+    let range = objects.expect("objects").number;
+    let read = |at: u64| {
+        let mut contents = [0; 4096];
+        contents.copy_from_slice(&media[0].0[at as usize * 4096..][..4096]);
+        TagPot::decode(key, range, 0, &contents)
+    };
+    let copies = [0, 1].map(|copy| read(OBJECTS + copy));
+    let latest = copies.into_iter().flatten().max_by_key(|pot| pot.sequence);
+    let mut pot = latest.expect("a tag pot");
+    pot.tags[1].damaged = true;
+    let at = OBJECTS + pot.sequence % 2;
+    let marked = pot.encode(key, range, 0);
+    media[0].0[at as usize * 4096..][..4096].copy_from_slice(&marked[..]);
+    let mut volume = Volume::open(media.clone())?;
+    let (_, snapshot) = newest(&mut volume)?;
+    let object = snapshot
+        .objects
+        .iter()
+        .find(|object| object.frame == frame(1))
+        .expect("the page");
+    assert_eq!(object.place, Place::Lost);
+    assert_eq!(
+        volume.contents(object),
+        Err(Error::Lost { frame: frame(1) })
+    );
+    let found = findings(media)?;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].severity, Severity::Loss);
+    assert!(
+        found[0].what.contains("lost on every disk"),
+        "{}",
+        found[0].what
     );
     Ok(())
 }

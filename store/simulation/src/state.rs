@@ -233,7 +233,10 @@ impl State {
 
     /// A read that meets a write in flight sees any mixture of old and new sectors.
     fn race(&self, at: u64, buffer: &mut Frame, random: &mut Random) {
-        let racing = self.pending.iter().filter_map(|pending| pending.write.as_ref());
+        let racing = self
+            .pending
+            .iter()
+            .filter_map(|pending| pending.write.as_ref());
         for (_, contents) in racing.filter(|(place, _)| *place == Some(at)) {
             let seen = random.word();
             let sectors = buffer.chunks_exact_mut(SECTOR_SIZE);

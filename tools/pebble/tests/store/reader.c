@@ -106,7 +106,7 @@ static int is(const uint8_t *frame, const char *mark, size_t extent, uint64_t re
   return !memcmp(frame, mark, 8) && get(frame + 8, 8) == xxh3(record_seed, frame + 16, extent - 16);
 }
 
-struct object { uint64_t frame, version, log, sum; int kind, null; };
+struct object { uint64_t frame, version, log, sum; int kind, null, lost; };
 static struct object *objects;
 static size_t count, room;
 
@@ -117,7 +117,7 @@ static void enter(uint64_t frame, uint64_t log, uint64_t word, uint64_t sum)
     if (objects[at].frame == frame) return;
   if (count == room) objects = realloc(objects, (room = 2 * room + 64) * sizeof *objects);
   if (!objects) stop("no memory", room);
-  objects[count++] = (struct object){ frame, word & 0xffffffffffff, log, sum, word >> 48 & 255, word >> 56 };
+  objects[count++] = (struct object){ frame, word & 0xffffffffffff, log, sum, word >> 48 & 255, word >> 56 & 1, word >> 57 & 1 };
 }
 
 static int by_frame(const void *one, const void *other)
@@ -212,8 +212,8 @@ int main(int arguments, char **argument)
   for (size_t at = 0; at < count; at++) {
     struct object *object = &objects[at];
     if (!object->kind) continue;
-    if (!object->null) verify(object);
-    const char *place = object->null ? "null" : object->log ? "log" : "home";
+    if (!object->null && !object->lost) verify(object);
+    const char *place = object->null ? "null" : object->lost ? "lost" : object->log ? "log" : "home";
     printf("%llu %s %llu %s %016llx\n", (unsigned long long)object->frame, kinds[object->kind & 3],
            (unsigned long long)object->version, place, (unsigned long long)object->sum);
   }

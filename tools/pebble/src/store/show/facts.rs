@@ -60,7 +60,7 @@ pub struct Object {
     pub frame: u64,
     pub kind: &'static str,
     pub version: u64,
-    /// null, log, journal or home.
+    /// null, log, journal, home or lost.
     pub place: &'static str,
     /// Log number or journal position.
     pub at: Option<u64>,
@@ -184,6 +184,7 @@ fn objects(snapshot: &Snapshot) -> Vec<Object> {
             Place::Log(number) => ("log", Some(number)),
             Place::Journal(position) => ("journal", Some(position)),
             Place::Home => ("home", None),
+            Place::Lost => ("lost", None),
         };
         Object {
             frame: object.frame.0,
