@@ -1,5 +1,7 @@
 //! A small RISC-V assembler: the instructions that portal code uses, forward labels, a literal pool.
 
+use core::cell::Cell;
+use core::slice;
 use pebble_abi::page_table::PageTemplate;
 
 /// An integer register.
@@ -68,8 +70,11 @@ pub const MAX_LITERALS: usize = 12;
 pub struct Assembler<'a> {
     /// What the VM server said about page-table entries.
     pub pages: PageTemplate,
-    words: &'a mut [u32],
-    used: usize,
+    words: &'a [Cell<u32>],
+    /// Those behind the last instruction.
+    rest: slice::Iter<'a, Cell<u32>>,
+    /// Word index of the first instruction.
+    start: usize,
     literals: [u64; MAX_LITERALS],
     literal_count: usize,
     /// Word index of the return code, once [`Assembler::mark_return`] was called.
@@ -99,16 +104,18 @@ const fn distance(halves: u32) -> u32 {
 }
 
 impl<'a> Assembler<'a> {
-    /// An empty block over `words`.
-    pub fn new(words: &'a mut [u32]) -> Self {
-        let used = 2 * MAX_LITERALS;
+    /// An empty block over `words`. Its code is put behind room for `expected` literals, the one of the return code among
+    /// them, and moved at the end if there are more or fewer.
+    pub fn new(words: &'a mut [u32], expected: usize) -> Self {
+        let start = 2 * expected;
         // A branch has room for the number of any of these words, see [`Label`].
         let most = words.len().min(1 << 12);
-        let words = &mut words[..most];
+        let words = Cell::from_mut(&mut words[..most]).as_slice_of_cells();
         Assembler {
             pages: PageTemplate::default(),
             words,
-            used,
+            rest: words[start.min(most)..].iter(),
+            start,
             literals: [0; MAX_LITERALS],
             literal_count: 1,
             return_index: None,
@@ -116,13 +123,17 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn emit(&mut self, word: u32) {
-        match self.words.get_mut(self.used) {
-            Some(place) => *place = word,
+        match self.rest.next() {
+            Some(place) => place.set(word),
             None => self.overflow = true,
         }
-        self.used += 1;
+    }
+
+    /// Word index of the next instruction.
+    fn used(&self) -> usize {
+        self.words.len() - self.rest.len()
     }
 
     #[inline(always)]
@@ -324,7 +335,7 @@ impl<'a> Assembler<'a> {
     #[inline(always)]
     fn branch(&mut self, funct3: u32, rs1: Register, rs2: Register, label: &mut Label) {
         let previous = label.0;
-        label.0 = self.used as u32;
+        label.0 = self.used() as u32;
         self.emit(spread(previous) | rs2.0 << 20 | rs1.0 << 15 | funct3 << 12 | 0x63);
     }
     /// `beq`.
@@ -363,14 +374,13 @@ impl<'a> Assembler<'a> {
         let mut source = label.0 as usize;
         while source != 0 {
             // A branch that did not fit is an overflow, which is reported at the end.
-            let Some(word) = self.words.get_mut(source) else {
+            let Some(place) = self.words.get(source) else {
                 return;
             };
-            let previous = gathered(*word);
-            // Bits 12 to 1 of the distance: it is even, and shorter than a branch can be.
-            let offset = ((self.used - source) * 2) as u32;
-            *word = *word & !spread(0xfff) | distance(offset);
-            source = previous as usize;
+            let word = place.get();
+            let halves = ((self.used() - source) * 2) as u32;
+            place.set(word & !spread(0xfff) | distance(halves));
+            source = gathered(word) as usize;
         }
     }
 
@@ -407,7 +417,7 @@ impl<'a> Assembler<'a> {
 
     /// The return code starts here.
     pub fn mark_return(&mut self) {
-        self.return_index = Some(self.used);
+        self.return_index = Some(self.used());
     }
 
     /// Places the literals before the code. `address` is where `words[0]` will be executed.
@@ -416,9 +426,21 @@ impl<'a> Assembler<'a> {
         if self.overflow {
             return None;
         }
-        let start = 2 * MAX_LITERALS;
+        let start = self.start;
         let entry = 2 * self.literal_count;
-        self.words.copy_within(start..self.used, entry);
+        let used = self.used();
+        if used - start + entry > self.words.len() {
+            return None;
+        }
+        if entry < start {
+            for index in start..used {
+                self.words[index - start + entry].set(self.words[index].get());
+            }
+        } else if entry > start {
+            for index in (start..used).rev() {
+                self.words[index - start + entry].set(self.words[index].get());
+            }
+        }
         let return_index = self
             .return_index
             .map_or(entry, |index| index - start + entry);
@@ -426,9 +448,9 @@ impl<'a> Assembler<'a> {
         literals[0] = address + 4 * return_index as u64;
         for (index, literal) in literals[..self.literal_count].iter().enumerate() {
             let place = entry - 2 * (index + 1);
-            self.words[place] = *literal as u32;
-            self.words[place + 1] = (*literal >> 32) as u32;
+            self.words[place].set(*literal as u32);
+            self.words[place + 1].set((*literal >> 32) as u32);
         }
-        Some((self.used - start + entry, entry))
+        Some((used - start + entry, entry))
     }
 }
