@@ -81,6 +81,17 @@ pub struct Report {
     pub floats: bool,
 }
 
+/// A block that [`Workspace::fill`] wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filled {
+    /// Words used.
+    pub words: usize,
+    /// Word index of the entry.
+    pub entry: usize,
+    /// What was proved of it.
+    pub report: Report,
+}
+
 /// Room for one verification after the other, and the proofs that were made: about 60 KiB, for those whose stacks are
 /// small.
 pub struct Workspace {
@@ -99,6 +110,20 @@ impl Workspace {
             pages: Pages::new(),
             proven: Proven::new(),
         }
+    }
+
+    /// Writes the block that `policy` wishes for to the beginning of `words`, which will be executed at `address`, if
+    /// a block of the same shape was verified here: that one's words with the wish's own numbers, so that its proof
+    /// holds. `None` when there was none yet, it was forgotten, or the block does not fit: then it has to be generated.
+    pub fn fill(&self, policy: &Policy<'_>, address: u64, words: &mut [u32]) -> Option<Filled> {
+        if !is_place(address) {
+            return None;
+        }
+        let filled = self.proven.fill(policy, address, words)?;
+        Some(Filled {
+            report: filled.report.of(policy),
+            ..filled
+        })
     }
 
     /// Verifies the block `words`, entered at word `entry`, that will be executed at `address`.
@@ -123,10 +148,7 @@ impl Workspace {
             && entry >= 2
             && entry.is_multiple_of(2)
             && entry < words.len();
-        if !fits
-            || !address.is_multiple_of(8)
-            || address.checked_add(4 * MAX_WORDS as u64).is_none()
-        {
+        if !fits || !is_place(address) {
             return refuse(0, Reason::Shape);
         }
         let candidate = Candidate {
@@ -175,6 +197,11 @@ impl Workspace {
         machine.parameters.close();
         walk::walk(&mut machine, back)
     }
+}
+
+/// Whether a block can be at this address: its literals are aligned, and all of it is there.
+fn is_place(address: u64) -> bool {
+    address.is_multiple_of(8) && address.checked_add(4 * MAX_WORDS as u64).is_some()
 }
 
 impl Report {

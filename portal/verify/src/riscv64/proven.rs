@@ -5,7 +5,7 @@ use pebble_portal_spec::portal::System;
 
 use crate::decode::decode;
 use crate::parameter::{literal, Parameter, Parameters, IMMEDIATES};
-use crate::{Policy, Report};
+use crate::{Filled, Policy, Report};
 
 /// Most shapes that are kept.
 const SHAPES: usize = 48;
@@ -44,7 +44,7 @@ struct Shape {
 /// Memory of proofs. All are about one system; whoever asks about another one finds it empty.
 pub(crate) struct Proven {
     system: System,
-    shapes: [Option<Shape>; SHAPES],
+    shapes: [Shape; SHAPES],
     count: usize,
     words: [u32; WORDS],
     used: usize,
@@ -54,7 +54,7 @@ impl Proven {
     pub(crate) const fn new() -> Self {
         Proven {
             system: System::NONE,
-            shapes: [None; SHAPES],
+            shapes: [Shape::NONE; SHAPES],
             count: 0,
             words: [0; WORDS],
             used: 0,
@@ -68,18 +68,47 @@ impl Proven {
         policy: &Policy<'_>,
         parameters: &Parameters,
     ) -> Option<Report> {
-        if self.count == 0 || parameters.shape == 0 || self.system != *policy.system {
-            return None;
-        }
-        let shapes = self.shapes[..self.count].iter().flatten();
-        shapes
-            .filter(|shape| shape.form == parameters.shape)
-            .find(|shape| {
-                let start = shape.start as usize;
-                let proven = &self.words[start..start + shape.words as usize];
-                shape.is_of(candidate, proven, parameters)
-            })
+        self.shapes(policy, parameters)
+            .find(|shape| shape.is_of(candidate, self.of(shape), parameters))
             .map(|shape| shape.report)
+    }
+
+    /// Writes the block that `policy` wishes for, to be executed at `address`, if one of its shape was proved: the proved
+    /// words with the wish's numbers in their places. `None` without such a proof, or without room.
+    pub(crate) fn fill(
+        &self,
+        policy: &Policy<'_>,
+        address: u64,
+        words: &mut [u32],
+    ) -> Option<Filled> {
+        let parameters = Parameters::new(policy);
+        let shape = self.shapes(policy, &parameters).next()?;
+        shape.fill(self.of(shape), address, &parameters, words)?;
+        Some(Filled {
+            words: shape.words as usize,
+            entry: shape.entry as usize,
+            report: shape.report,
+        })
+    }
+
+    /// Proofs of blocks for the system of `policy` and of its shape.
+    fn shapes<'s>(
+        &'s self,
+        policy: &Policy<'_>,
+        parameters: &Parameters,
+    ) -> impl Iterator<Item = &'s Shape> {
+        let form = parameters.shape;
+        let here = self.count > 0 && form != 0 && self.system == *policy.system;
+        let count = if here { self.count } else { 0 };
+        self.shapes[..count]
+            .iter()
+            .filter(move |shape| shape.form == form)
+    }
+
+    /// The words that were proved.
+    fn of(&self, shape: &Shape) -> &[u32] {
+        let start = shape.start as usize;
+        &self.words[start..start + shape.words as usize]
     }
 
     /// Keeps what was proved of `candidate` with the numbers of `parameters` left open. When there is no room, all proofs
@@ -107,12 +136,30 @@ impl Proven {
         place.copy_from_slice(words);
         shape.start = self.used as u16;
         self.used += words.len();
-        self.shapes[self.count] = Some(shape);
+        self.shapes[self.count] = shape;
         self.count += 1;
     }
 }
 
 impl Shape {
+    /// No proof: no wish has this form.
+    const NONE: Shape = Shape {
+        form: 0,
+        start: 0,
+        words: 0,
+        entry: 0,
+        back: 0,
+        literals: [None; LITERALS],
+        holes: [None; HOLES],
+        report: Report {
+            words: 0,
+            call: 0,
+            back: 0,
+            scheduler: false,
+            floats: false,
+        },
+    };
+
     /// The shape of a block that was proved; `None` for one with more numbers than there is room for.
     fn new(candidate: Candidate<'_>, parameters: &Parameters, report: Report) -> Option<Shape> {
         let Candidate {
@@ -146,6 +193,34 @@ impl Shape {
         Some(shape)
     }
 
+    /// Writes the block `proven` with the numbers of `parameters` in its places to the beginning of `words`.
+    fn fill(
+        &self,
+        proven: &[u32],
+        address: u64,
+        parameters: &Parameters,
+        words: &mut [u32],
+    ) -> Option<()> {
+        let words = words.get_mut(..proven.len())?;
+        words.copy_from_slice(proven);
+        let literals = self.entry as usize / 2 - 1;
+        let mut put = |index: usize, value: u64| {
+            words[2 * index] = value as u32;
+            words[2 * index + 1] = (value >> 32) as u32;
+        };
+        for (index, parameter) in self.literals[..literals].iter().enumerate() {
+            if let Some(parameter) = parameter {
+                put(index, parameters.value(*parameter));
+            }
+        }
+        put(literals, address.wrapping_add(4 * self.back as u64));
+        for &(hole, parameter) in self.holes.iter().flatten() {
+            let word = &mut words[hole as usize];
+            *word = with_immediate(*word, parameters.value(parameter))?;
+        }
+        Some(())
+    }
+
     /// Whether `candidate` is the block `proven` with the numbers of `parameters` in its places.
     fn is_of(&self, candidate: Candidate<'_>, proven: &[u32], parameters: &Parameters) -> bool {
         let Candidate {
@@ -174,9 +249,7 @@ impl Shape {
         for &(hole, parameter) in self.holes.iter().flatten() {
             let hole = hole as usize;
             let value = parameters.value(parameter);
-            let instruction = proven[hole] & 0x000f_ffff | (value as u32) << 20;
-            if value >= IMMEDIATES
-                || words[hole] != instruction
+            if with_immediate(proven[hole], value) != Some(words[hole])
                 || !equal(&words[from..hole], &proven[from..hole])
             {
                 return false;
@@ -185,6 +258,11 @@ impl Shape {
         }
         equal(&words[from..], &proven[from..])
     }
+}
+
+/// The instruction `word` with `value` as its immediate.
+fn with_immediate(word: u32, value: u64) -> Option<u32> {
+    (value < IMMEDIATES).then_some(word & 0x000f_ffff | (value as u32) << 20)
 }
 
 /// Whether two pieces of code are the same, eight words at a time.
