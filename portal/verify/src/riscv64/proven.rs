@@ -124,6 +124,8 @@ impl Proven {
             return;
         };
         let words = candidate.words;
+        // Beginning where eight bytes do: blocks are copied from here.
+        self.used = self.used.next_multiple_of(2);
         let full = self.count == SHAPES || self.used + words.len() > WORDS;
         if full || self.system != *policy.system {
             self.system = *policy.system;
