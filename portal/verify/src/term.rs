@@ -5,6 +5,7 @@
 //! builds what it expects with the same functions.
 
 use crate::decode::Width;
+use crate::parameter::{Parameter, PARAMETERS};
 
 /// A term's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,20 @@ pub const PUSHED: Term = Term(4);
 pub const LINK: Term = Term(5);
 /// The words of a floating-point frame that hold the invoker's registers after that block was called.
 pub const SAVED: Term = Term(6);
+
+/// The address of the block's entry.
+pub const BLOCK: Term = Term(7);
+/// The first of the numbers that a proof leaves open (`crate::parameter`).
+const FIRST_PARAMETER: u16 = 8;
+/// Terms that every verification begins with.
+const FIXED: u16 = FIRST_PARAMETER + PARAMETERS as u16;
+
+impl Parameter {
+    /// The number that a proof leaves open.
+    pub(crate) const fn term(self) -> Term {
+        Term(FIRST_PARAMETER + self as u16)
+    }
+}
 
 /// What a term is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +150,7 @@ impl Terms {
     pub fn reset(&mut self) {
         self.used = 0;
         self.buckets = [0; BUCKETS];
-        for input in 0..7 {
+        for input in 0..FIXED {
             let node = if input == ZERO.0 {
                 Node::Number(0)
             } else {
@@ -206,15 +221,18 @@ impl Terms {
         }
     }
 
-    /// A term without its number, and that number: a base and an offset.
-    pub fn split(&mut self, term: Term) -> (Term, i64) {
+    /// `term + offset` without its number, and that number: a base and an offset.
+    pub fn place(&mut self, term: Term, offset: i64) -> (Term, i64) {
         let (parts, number) = self.parts(term);
-        (self.sum_of(parts, 0), number)
+        (self.sum_of(parts, 0), number.wrapping_add(offset))
     }
 
     fn sum_of(&mut self, parts: [Term; 3], number: i64) -> Term {
         if parts[0] == ZERO {
-            return self.number(number as u64);
+            return match number {
+                0 => ZERO,
+                _ => self.number(number as u64),
+            };
         }
         if parts[1] == ZERO && number == 0 {
             return parts[0];

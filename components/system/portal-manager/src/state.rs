@@ -6,7 +6,7 @@ use pebble_abi::entry::{self, STANDARD};
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{MAX_DOMAINS, MAX_STACKS, MAX_THREADS, PHYSMAP};
 use pebble_abi::object::{self, feature, role, shared_code, Death};
-use pebble_abi::page_table::{self, PageTemplate};
+use pebble_abi::page_table::PageTemplate;
 use pebble_abi::slot::{self, FIRST_DYNAMIC};
 use pebble_portal_codegen::{Kind, Name, SchedulerEntries, System, Target};
 use pebble_portal_spec::Specification;
@@ -82,7 +82,7 @@ impl State {
     const fn new() -> State {
         State {
             objects: None,
-            system: SYSTEM,
+            system: System::NONE,
             pages: None,
             code: CodeSpace::new(),
             tables: Tables::new(),
@@ -304,31 +304,3 @@ fn get(bits: &[u64], index: usize) -> bool {
 fn set(bits: &mut [u64], index: usize, value: bool) {
     bits[index / 64] = bits[index / 64] & !(1 << (index % 64)) | (value as u64) << (index % 64);
 }
-
-const NOWHERE: Target = Target {
-    domain: 0,
-    entry: 0,
-    stack: 0,
-};
-const SYSTEM: System = System {
-    pages: page_table::TEMPLATE,
-    threads: 0,
-    hart: 0,
-    semaphores: 0,
-    asid: false,
-    sstc: false,
-    scheduler: SchedulerEntries {
-        domain: 0,
-        stack: 0,
-        p: 0,
-        v: 0,
-        stack_wait: 0,
-        stack_free: 0,
-    },
-    dispatcher: NOWHERE,
-    vm: NOWHERE,
-    float_push: 0,
-    stack_free: 0,
-    stack_wait: 0,
-    fault: 0,
-};

@@ -6,11 +6,12 @@ use pebble_portal_spec::portal::Kind;
 use crate::contract::Pages;
 use crate::decode::{Access, Condition, Immediate, Instruction, Operation, Width};
 use crate::offence::Reason;
-use crate::record::{field, loadable, storable, Record};
+use crate::parameter::{literal, Parameter, Parameters};
+use crate::record::{field, loadable, storable, Record, RETURN_LITERAL};
 use crate::state::{
     csr, register, Event, Fact, FloatUnit, Log, State, Test, FLOAT_STATUS, INTERRUPTS,
 };
-use crate::term::{Node, Term, Terms, FRAME, JUNK, PUSHED, SAVED, THREAD, ZERO};
+use crate::term::{Node, Term, Terms, BLOCK, FRAME, JUNK, PUSHED, SAVED, THREAD, ZERO};
 use crate::Policy;
 use core::mem::offset_of;
 use pebble_abi::object::{Domain, Thread};
@@ -24,12 +25,16 @@ pub(crate) struct Machine<'a> {
     pub terms: &'a mut Terms,
     pub log: &'a mut Log,
     pub pages: &'a mut Pages,
+    pub parameters: Parameters,
 }
 
 impl Machine<'_> {
-    /// The address of the block's entry.
-    pub(crate) fn entry_address(&self) -> u64 {
-        self.address.wrapping_add(4 * self.entry as u64)
+    /// A number of the wish: open, or the one that was wished for.
+    pub(crate) fn wished(&mut self, parameter: Parameter) -> Term {
+        match self.parameters.is_open(parameter) {
+            true => parameter.term(),
+            false => self.terms.number(self.parameters.value(parameter)),
+        }
     }
 
     /// Whether the path has established this.
@@ -96,15 +101,21 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A literal of the block.
-    fn literal(&self, address: u64) -> Option<u64> {
-        let index = address.checked_sub(self.address)? / 4;
-        if !address.is_multiple_of(8) || index >= self.entry as u64 {
+    /// The literal at `offset` bytes from the block's entry: a number that the proof leaves open, or what it is.
+    fn literal(&mut self, offset: i64) -> Option<Term> {
+        if offset == RETURN_LITERAL as i64 {
+            // An address, which depends on where the block is; its own code has no use for it.
+            return Some(JUNK);
+        }
+        if offset >= 0 || offset % 8 != 0 {
             return None;
         }
-        let low = *self.words.get(index as usize)?;
-        let high = *self.words.get(index as usize + 1)?;
-        Some((high as u64) << 32 | low as u64)
+        let index = (self.entry as i64).checked_add(offset / 4)?;
+        let value = literal(self.words, usize::try_from(index).ok()?)?;
+        Some(match self.parameters.literal(value) {
+            Some(parameter) => parameter.term(),
+            None => self.terms.number(value),
+        })
     }
 
     /// What is in memory now.
@@ -115,11 +126,8 @@ impl Machine<'_> {
         offset: i32,
         width: Width,
     ) -> Result<Term, Reason> {
-        let address = self.terms.add_number(base, offset as i64);
-        if let Node::Number(address) = self.terms.node(address) {
-            if let (Some(value), Width::Double) = (self.literal(address), width) {
-                return Ok(self.terms.number(value));
-            }
+        if let ((BLOCK, number), Width::Double) = (self.terms.place(base, offset as i64), width) {
+            return self.literal(number).ok_or(Reason::Load);
         }
         let bytes = if width == Width::Double { 8 } else { 4 };
         let (record, base, offset) = self.locate(state, base, offset).ok_or(Reason::Load)?;
@@ -257,6 +265,10 @@ impl Machine<'_> {
                 from,
                 value,
             } => {
+                if let Some(parameter) = self.parameters.immediate(instruction) {
+                    state.registers[to as usize] = parameter.term();
+                    return Ok(());
+                }
                 let from = get(state, from);
                 state.registers[to as usize] = match operation {
                     Immediate::Add => self.terms.add_number(from, value as i64),
@@ -429,8 +441,6 @@ impl Machine<'_> {
         let invocation = self.terms.load(THREAD, field!(Thread.invocation));
         let live = self.terms.load(THREAD, field!(Thread.fp_live));
         let block = self.terms.number(self.policy.system.float_push);
-        let entry = self.entry_address();
-        let entry = self.terms.number(entry);
         let stores = self
             .log
             .events()
@@ -438,7 +448,7 @@ impl Machine<'_> {
             .any(|event| matches!(event, Event::Store { .. }));
         let expected = [
             (target, block),
-            (register::T0, entry),
+            (register::T0, BLOCK),
             (register::T1, invocation),
             (register::T4, block),
             (register::TP, THREAD),

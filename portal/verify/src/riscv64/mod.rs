@@ -3,6 +3,8 @@
 pub(crate) mod contract;
 pub mod decode;
 pub(crate) mod machine;
+pub(crate) mod parameter;
+pub(crate) mod proven;
 pub(crate) mod record;
 pub(crate) mod state;
 pub(crate) mod walk;

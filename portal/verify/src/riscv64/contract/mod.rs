@@ -16,13 +16,15 @@ mod window;
 use core::ops::Range;
 use pebble_abi::errno::Errno;
 use pebble_abi::object::{self, Domain, Frame, FrameKind, FrameName, Thread};
-use pebble_portal_spec::portal::Kind;
+use pebble_portal_spec::portal::{Kind, Name};
+use pebble_portal_spec::{Stack, State as Kept};
 
 use crate::machine::{top, Machine};
 use crate::offence::Reason;
+use crate::parameter::Parameter;
 use crate::record::{field, Record, RETURN_LITERAL};
 use crate::state::{csr, register, Event, FloatUnit, State, Test};
-use crate::term::{Term, FRAME, JUNK, LINK, SAVED, THREAD, ZERO};
+use crate::term::{Term, BLOCK, FRAME, JUNK, LINK, SAVED, THREAD, ZERO};
 use core::mem::offset_of;
 
 pub(crate) use window::{is_sound, names_pages, Pages};
@@ -62,6 +64,32 @@ pub(crate) fn frame_bytes(kind: &Kind<'_>) -> i32 {
     bytes as i32
 }
 
+/// Kind of that frame.
+fn frame_kind(kind: &Kind<'_>) -> FrameKind {
+    match kind {
+        Kind::Call { specification, .. } => match (specification.state, specification.stack) {
+            (Kept::Minimal, Stack::Shared) => FrameKind::Minimal,
+            _ => FrameKind::Partial,
+        },
+        Kind::FloatPush => FrameKind::Floating,
+        Kind::Interrupt | Kind::Fault | Kind::WindowFault | Kind::StackWait => FrameKind::Full,
+        _ => FrameKind::Scheduler,
+    }
+}
+
+/// What that frame is named.
+pub(crate) fn frame_name(kind: &Kind<'_>, name: Name) -> u64 {
+    let bytes = frame_bytes(kind) as u64;
+    FrameName::new(
+        name.generation,
+        name.domain,
+        name.slot,
+        frame_kind(kind),
+        bytes,
+    )
+    .0
+}
+
 /// The state in which a part begins.
 pub(crate) fn begin(machine: &mut Machine<'_>, part: Part) -> State {
     let terms = &mut machine.terms;
@@ -73,17 +101,15 @@ pub(crate) fn begin(machine: &mut Machine<'_>, part: Part) -> State {
     for number in 0..32u8 {
         floats[number as usize] = terms.term(crate::term::Node::Float(number));
     }
-    let entry = machine.address.wrapping_add(4 * machine.entry as u64);
-    let entry = terms.number(entry);
     registers[register::TP as usize] = THREAD;
-    registers[register::T0 as usize] = entry;
+    registers[register::T0 as usize] = BLOCK;
     match (part, machine.policy.kind) {
         (Part::Call, Kind::FloatPush) => {
             registers[register::T0 as usize] = terms.register(register::T0);
             registers[register::T1 as usize] = terms.load(THREAD, field!(Thread.invocation));
             registers[register::T2 as usize] = JUNK;
             registers[register::T3 as usize] = LINK;
-            registers[register::T4 as usize] = entry;
+            registers[register::T4 as usize] = BLOCK;
         }
         (Part::Call, Kind::StackFree) => {
             registers[register::T1 as usize] = terms.load(THREAD, field!(Thread.invocation));
@@ -122,18 +148,11 @@ pub(crate) fn leave(
     let kind = machine.policy.kind;
     let exit = Exit::new(machine, state, (part, before), way);
     match (kind, part) {
-        (
-            Kind::Call {
-                specification,
-                target,
-                constant,
-            },
-            Part::Call,
-        ) => call::leave(exit, specification, target, constant),
+        (Kind::Call { specification, .. }, Part::Call) => call::leave(exit, specification),
         (Kind::Call { specification, .. }, Part::Back) => back::leave(exit, specification),
         (Kind::Scheduler { entry }, Part::Call) => scheduler::enter(exit, entry, None),
-        (Kind::SemaphoreWait { index }, Part::Call) => scheduler::semaphore(exit, index, false),
-        (Kind::SemaphorePost { index }, Part::Call) => scheduler::semaphore(exit, index, true),
+        (Kind::SemaphoreWait { .. }, Part::Call) => scheduler::semaphore(exit, false),
+        (Kind::SemaphorePost { .. }, Part::Call) => scheduler::semaphore(exit, true),
         (Kind::StackFree, Part::Call) => scheduler::stack_free(exit),
         (
             Kind::Scheduler { .. }
@@ -230,6 +249,10 @@ impl<'m, 'a> Exit<'m, 'a> {
 
     fn number(&mut self, value: u64) -> Term {
         self.machine.terms.number(value)
+    }
+
+    fn wished(&mut self, parameter: Parameter) -> Term {
+        self.machine.wished(parameter)
     }
 
     fn input(&mut self, register: u8) -> Term {
@@ -333,18 +356,15 @@ impl<'m, 'a> Exit<'m, 'a> {
         Ok(())
     }
 
-    /// The header of a frame that was pushed at `offset` from the top; `pc`, `sp` and `stack` are named by the caller.
-    fn frame(&mut self, offset: i32, kind: FrameKind, bytes: i32) -> Result<(), Reason> {
-        let name = self.machine.policy.name;
-        let name = FrameName::new(name.generation, name.domain, name.slot, kind, bytes as u64);
-        let (entry, top) = (self.machine.entry_address(), self.top);
-        let entry = self.number(entry);
-        let name = self.number(name.0);
+    /// The header of the block's own frame, pushed at `offset` from the top; `pc`, `sp` and `stack` are named by the caller.
+    fn frame(&mut self, offset: i32) -> Result<(), Reason> {
+        let top = self.top;
+        let name = self.wished(Parameter::Name);
         let domain = self.load(THREAD, field!(Thread.domain));
         self.memory(
             top,
             offset + field!(Frame.portal),
-            entry,
+            BLOCK,
             "the frame's portal",
         )?;
         self.memory(top, offset + field!(Frame.name), name, "the frame's name")?;
