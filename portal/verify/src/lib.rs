@@ -112,6 +112,11 @@ impl Workspace {
         }
     }
 
+    /// Forgets what was proved: the next block is judged on its own.
+    pub fn forget(&mut self) {
+        self.proven.forget();
+    }
+
     /// Writes the block that `policy` wishes for to the beginning of `words`, which will be executed at `address`, if
     /// a block of the same shape was verified here: that one's words with the wish's own numbers, so that its proof
     /// holds. `None` when there was none yet, it was forgotten, or the block does not fit: then it has to be generated.

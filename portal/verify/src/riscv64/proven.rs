@@ -111,6 +111,12 @@ impl Proven {
         &self.words[start..start + shape.words as usize]
     }
 
+    /// Forgets everything.
+    pub(crate) fn forget(&mut self) {
+        self.count = 0;
+        self.used = 0;
+    }
+
     /// Keeps what was proved of `candidate` with the numbers of `parameters` left open. When there is no room, all proofs
     /// are forgotten: they can be made again.
     pub(crate) fn keep(
@@ -129,8 +135,7 @@ impl Proven {
         let full = self.count == SHAPES || self.used + words.len() > WORDS;
         if full || self.system != *policy.system {
             self.system = *policy.system;
-            self.count = 0;
-            self.used = 0;
+            self.forget();
         }
         let Some(place) = self.words.get_mut(self.used..self.used + words.len()) else {
             return;
