@@ -103,9 +103,18 @@ pub struct Domain {
     pub gift: [u64; 2],
     /// Address of the page that `gift[0]` maps.
     pub gift_address: u64,
+    /// Which 2 MiB of the domain's addresses the next word is about: their number, or [`NO_SPAN`].
+    pub leaf_span: u64,
+    /// Where the entries of that span are: the privileged address of its page-table page, less 4096 times the span's
+    /// number, so that the entry of an address is at `leaf_bias + (address >> 12) * 8`. Portal code fills both words
+    /// when it has walked the tables for a window; `FLUSH_DOMAIN` empties them before a table gets another use.
+    pub leaf_bias: u64,
     /// Spare words.
-    pub reserved: [u64; 5],
+    pub reserved: [u64; 3],
 }
+
+/// [`Domain::leaf_span`] when nothing is remembered: the number of no span.
+pub const NO_SPAN: u64 = !0;
 
 /// A stack in a stack queue, or the stack of a thread.
 #[repr(C)]

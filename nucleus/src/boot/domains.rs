@@ -155,7 +155,9 @@ impl Builder {
             dead: 0,
             gift: [0; 2],
             gift_address: 0,
-            reserved: [0; 5],
+            leaf_span: object::NO_SPAN,
+            leaf_bias: 0,
+            reserved: [0; 3],
         };
         // SAFETY: the record of this number, which nothing uses yet.
         unsafe { self.domain_record(asid).write(record) };

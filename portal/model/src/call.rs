@@ -108,7 +108,15 @@ impl World<'_> {
         }
         let invoker = m.domain();
         let mut found = Vec::new();
-        for buffer in &buffers {
+        // Only when no letter before looks at pages on the way in.
+        let first = buffers
+            .iter()
+            .position(|buffer| !matches!(buffer.letter, Argument::Take(_)))
+            .filter(|&index| buffers[index].letter.window().is_some());
+        for (index, buffer) in buffers.iter().enumerate() {
+            if first == Some(index) {
+                m.remember_leaf(invoker, m.x[buffer.register]);
+            }
             for number in 0..buffer.pages {
                 match m.page(invoker, m.x[buffer.register], number, buffer) {
                     Ok(page) => found.push(page),

@@ -80,6 +80,20 @@ pub(crate) enum Obstacle {
 }
 
 impl Machine {
+    /// The first page of a call's first window: if the domain's last one was not in the same 2 MiB, and there is a
+    /// table for this one, the domain's record says from now on where that is.
+    pub(crate) fn remember_leaf(&mut self, domain: u64, address: u64) {
+        let span = address >> 21;
+        if self.get(domain + field!(Domain.leaf_span)) == span {
+            return;
+        }
+        if let Some(place) = self.place(domain, address) {
+            let bias = (place & !(PAGE - 1)).wrapping_sub(span * PAGE);
+            self.set(domain + field!(Domain.leaf_span), span);
+            self.set(domain + field!(Domain.leaf_bias), bias);
+        }
+    }
+
     /// Where the entry for `address` is in the page table of `domain`, if there is a table for it.
     fn place(&self, domain: u64, address: u64) -> Option<u64> {
         if address >> 38 != 0 {

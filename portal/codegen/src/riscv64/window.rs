@@ -8,8 +8,13 @@
 use super::asm::{csr, registers::*, Assembler, Label, Register};
 use super::{DOMAIN_ROOT, STACK, TABLE};
 use core::mem::offset_of;
-use pebble_abi::{layout, object::Stack, slot};
+use pebble_abi::object::{Domain, Stack};
+use pebble_abi::{layout, slot};
 
+const LEAF_SPAN: i32 = offset_of!(Domain, leaf_span) as i32;
+const LEAF_BIAS: i32 = offset_of!(Domain, leaf_bias) as i32;
+/// The bits of an entry that are not a page's number.
+const FLAGS: i32 = 0x3ff;
 const WINDOW_ENTRY: i32 = offset_of!(Stack, window_entry) as i32;
 const WINDOW: i32 = offset_of!(Stack, window) as i32;
 const WINDOW_USED: i32 = offset_of!(Stack, window_used) as i32;
@@ -37,19 +42,50 @@ pub(super) fn check(
     } else {
         pages_of.readable
     } as i32;
-    a.load_literal(T6, layout::PHYSMAP);
+    let add = pages_of.add as i32;
+    if first > 0 || pages > 1 {
+        a.load_literal(T6, layout::PHYSMAP);
+    }
     for page in 0..pages {
         address_of_page(a, argument, page);
-        walk(a, T2, absent);
+        if first + page == 0 {
+            remembered(a, T2, pages == 1, absent);
+        } else {
+            walk(a, T2, absent);
+        }
         a.andi(T3, T4, rights);
         a.addi(T3, T3, -rights);
         a.bne(T3, ZERO, absent);
-        // Same page, rights of this window only: never executable.
-        a.srli(T4, T4, 10);
-        a.slli(T4, T4, 10);
-        a.ori(T4, T4, rights | pages_of.add as i32);
+        // Same page, rights of this window only, which the entry was just found to have: never executable.
+        a.andi(T4, T4, !(FLAGS & !(rights | add)));
+        a.ori(T4, T4, add);
         a.sd(T4, scratch(frame_bytes, first + page), T1);
     }
+}
+
+/// As [`walk`], but the page-table page is mostly the one that the domain's last window was in: where that is stands in
+/// the domain's record. Only a call's first page asks there, since each question doubles the paths through the block.
+/// `load_map`: `t6` is not PHYSMAP yet.
+fn remembered(a: &mut Assembler<'_>, domain: Register, load_map: bool, absent: &mut Label) {
+    let mut known = Label::new();
+    a.ld(T3, LEAF_SPAN, domain);
+    a.srli(T4, T5, 21);
+    a.beq(T3, T4, &mut known);
+    if load_map {
+        a.load_literal(T6, layout::PHYSMAP);
+    }
+    walk_to_leaf(a, domain, absent);
+    a.srli(T4, T5, 21);
+    a.sd(T4, LEAF_SPAN, domain);
+    a.slli(T4, T4, 12);
+    a.sub(T3, T3, T4);
+    a.sd(T3, LEAF_BIAS, domain);
+    a.bind(&known);
+    a.ld(T3, LEAF_BIAS, domain);
+    a.srli(T4, T5, 9);
+    a.andi(T4, T4, -8);
+    a.add(T3, T3, T4);
+    a.ld(T4, 0, T3);
 }
 
 /// `t5` = address of page `page` of the buffer that starts at `argument`. Uses `t3`.
@@ -65,30 +101,37 @@ pub(super) fn address_of_page(a: &mut Assembler<'_>, argument: Register, page: u
 /// Walks the page table of `domain` for the address in `t5`: `t3` = where its entry is, `t4` = the entry, which may be
 /// anything. Branches to `absent` when there is no entry. `t6` = PHYSMAP.
 pub(super) fn walk(a: &mut Assembler<'_>, domain: Register, absent: &mut Label) {
+    walk_to_leaf(a, domain, absent);
+    a.slli(T4, T5, 43);
+    a.srli(T4, T4, 55);
+    a.slli(T4, T4, 3);
+    a.add(T3, T3, T4);
+    a.ld(T4, 0, T3);
+}
+
+/// The upper levels of [`walk`]: `t3` = the page-table page that the entry is in.
+fn walk_to_leaf(a: &mut Assembler<'_>, domain: Register, absent: &mut Label) {
     // Only the lower half of the address space is a component's.
     a.srli(T3, T5, 38);
     a.bne(T3, ZERO, absent);
     a.ld(T3, DOMAIN_ROOT, domain);
     a.srli(T4, T5, 30);
-    for level in [2, 1, 0] {
-        if level != 2 {
-            a.srli(T3, T3, 10);
-            a.slli(T3, T3, 12);
-            a.add(T3, T3, T6);
-            a.slli(T4, T5, if level == 1 { 34 } else { 43 });
+    for level in [2, 1] {
+        if level == 1 {
+            a.slli(T4, T5, 34);
             a.srli(T4, T4, 55);
         }
         a.slli(T4, T4, 3);
         a.add(T3, T3, T4);
         // A table below, not a large page: core servers see RAM through those, and what is in them is not ours.
-        if level != 0 {
-            a.ld(T3, 0, T3);
-            a.andi(T4, T3, a.pages.table_mask as i32);
-            a.addi(T4, T4, -(a.pages.table_value as i32));
-            a.bne(T4, ZERO, absent);
-        }
+        a.ld(T3, 0, T3);
+        a.andi(T4, T3, a.pages.table_mask as i32);
+        a.addi(T4, T4, -(a.pages.table_value as i32));
+        a.bne(T4, ZERO, absent);
+        a.srli(T3, T3, 10);
+        a.slli(T3, T3, 12);
+        a.add(T3, T3, T6);
     }
-    a.ld(T4, 0, T3);
 }
 
 /// Branches to `full` when the stack record in `t5` has fewer than `pages` window pages left. Uses `t3`, `t4`.

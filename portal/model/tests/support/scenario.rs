@@ -68,6 +68,13 @@ fn buffer(random: &mut Random, low: bool) -> u64 {
     }
 }
 
+/// What the invoker's record says of one of its leaf tables: the number of 2 MiB, and where their entries are.
+fn leaf(random: &mut Random) -> (u64, u64) {
+    let (middle, leaf) = random.pick(&[(0, LEAVES[0]), (1, LEAVES[1]), (3, LEAVES[1])]);
+    let span = random.pick(&[0, 7]) * 512 + middle;
+    (span, leaf.wrapping_sub(span * PAGE))
+}
+
 fn page_tables(m: &mut Machine, random: &mut Random) {
     for root in [ROOT, OTHER_ROOT] {
         for index in 0..512 {
@@ -143,6 +150,14 @@ pub fn machine(random: &mut Random, shared: &Shared, current: u64) -> Machine {
         );
         m.set(record + field!(Domain.root), root);
         m.set(record + field!(Domain.asid), number + 1);
+        // What was remembered of the last window: nothing, or one of the invoker's two leaf tables.
+        let (span, bias) = if number != INVOKER || random.once_in(3) {
+            (object::NO_SPAN, random.word())
+        } else {
+            leaf(random)
+        };
+        m.set(record + field!(Domain.leaf_span), span);
+        m.set(record + field!(Domain.leaf_bias), bias);
         // Room for given pages, sometimes for too few.
         let gifts = WINDOWS + 2048 + 128 * number;
         m.set(

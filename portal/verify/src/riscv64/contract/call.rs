@@ -14,6 +14,7 @@ pub(super) fn leave(mut exit: Exit<'_, '_>, specification: &Specification) -> Re
     let frame = frame_bytes(&exit.machine.policy.kind);
     // Entries of window pages wait there until the call commits.
     exit.scratch = -frame - 8 * gift::scratch_words(specification)..-frame;
+    window::noted(&mut exit)?;
     let callee = exit.wished(Parameter::Domain);
     let stack = match specification.stack {
         Stack::New => exit.load(callee, field!(Domain.stacks)),
