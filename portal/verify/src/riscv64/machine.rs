@@ -14,7 +14,7 @@ use crate::state::{
 use crate::term::{Node, Term, Terms, BLOCK, FRAME, JUNK, PUSHED, SAVED, THREAD, ZERO};
 use crate::Policy;
 use core::mem::offset_of;
-use pebble_abi::object::{Domain, Thread};
+use pebble_abi::object::{Domain, Hart, Thread};
 
 /// Code under verification, and what happened on the current path.
 pub(crate) struct Machine<'a> {
@@ -133,6 +133,10 @@ impl Machine<'_> {
         let (record, base, offset) = self.locate(state, base, offset).ok_or(Reason::Load)?;
         if !loadable(state, record, base, offset, bytes) {
             return Err(Reason::Load);
+        }
+        // The store that may have been there is not known any more.
+        if state.settled && record == Record::Hart && offset == field!(Hart.fp_owner) {
+            return Err(Reason::Alias);
         }
         let mut late = false;
         for event in self.log.events().iter().rev() {

@@ -52,6 +52,8 @@ pub(crate) enum FloatUnit {
     Unchanged,
     On,
     Off,
+    /// As the contract's part about floating point wants it, which was checked (`contract::settle`).
+    Settled,
 }
 
 /// What a comparison in a branch is about; every branch condition is one of these or its opposite.
@@ -86,7 +88,7 @@ pub(crate) enum Event {
 }
 
 /// Registers at one point of a path.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct State {
     pub registers: [Term; 32],
     pub floats: [Term; 32],
@@ -98,8 +100,14 @@ pub(crate) struct State {
     pub sie: Term,
     pub stval: Term,
     pub stimecmp: Term,
-    /// The shared block that pushes live floating-point registers was called.
+    /// The shared block that pushes live floating-point registers was called, or need not be.
     pub pushed: bool,
+    /// What the contract says about floating point was checked, and holds.
+    pub settled: bool,
+    /// Word index where paths with and without live floating-point registers come together, 0 for none.
+    pub settles_at: u16,
+    /// Number of the first fact about them.
+    pub settled_from: u16,
     /// Bytes of the frame at the top that this code knows to be there.
     pub frame_bytes: i32,
     /// The frame on top was found to be a floating-point frame.
@@ -128,6 +136,16 @@ pub(crate) struct Log {
     used: usize,
     facts: [Fact; FACTS],
     known: usize,
+    hidden: Hidden,
+}
+
+/// What a path knew and does not use any more, so that it can be compared with another path.
+#[derive(Clone, Copy, Default)]
+struct Hidden {
+    /// Events before this one.
+    events: usize,
+    /// Facts from the first of these to before the second.
+    facts: (usize, usize),
 }
 
 /// A point of a path to cut back to.
@@ -135,6 +153,7 @@ pub(crate) struct Log {
 pub(crate) struct Mark {
     used: usize,
     known: usize,
+    hidden: Hidden,
 }
 
 impl Log {
@@ -144,20 +163,43 @@ impl Log {
             used: 0,
             facts: [Fact(0); FACTS],
             known: 0,
+            hidden: Hidden {
+                events: 0,
+                facts: (0, 0),
+            },
         }
     }
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             used: self.used,
             known: self.known,
+            hidden: self.hidden,
         }
     }
     pub(crate) fn cut(&mut self, mark: Mark) {
         self.used = mark.used.min(self.used);
         self.known = mark.known.min(self.known);
+        self.hidden = mark.hidden;
+    }
+    /// Hides all events, and the facts from number `first` on.
+    pub(crate) fn hide(&mut self, first: usize) {
+        self.hidden = Hidden {
+            events: self.used,
+            facts: (first, self.known),
+        };
+    }
+    /// How many facts there are.
+    pub(crate) fn known(&self) -> usize {
+        self.known
+    }
+    /// Facts that are not hidden; all of them are before the hidden ones if these were just hidden.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = Fact> + '_ {
+        let (first, end) = self.hidden.facts;
+        let (before, after) = (&self.facts[..first], &self.facts[end..self.known]);
+        before.iter().chain(after).copied()
     }
     pub(crate) fn events(&self) -> &[Event] {
-        &self.events[..self.used]
+        &self.events[self.hidden.events..self.used]
     }
     pub(crate) fn push(&mut self, event: Event) -> Result<(), Reason> {
         *self.events.get_mut(self.used).ok_or(Reason::TooComplex)? = event;
@@ -170,6 +212,6 @@ impl Log {
         Ok(())
     }
     pub(crate) fn has(&self, fact: Fact) -> bool {
-        self.facts[..self.known].contains(&fact)
+        self.facts().any(|known| known == fact)
     }
 }

@@ -1,10 +1,10 @@
 //! Walks every path of a block: forward branches only, each side with its own state.
 
-use crate::contract::{begin, leave, Part, Way};
+use crate::contract::{begin, begins, leave, settle, Part, Way};
 use crate::decode::{decode, Instruction};
 use crate::machine::Machine;
 use crate::offence::{Offence, Reason};
-use crate::state::{Mark, State};
+use crate::state::{Fact, Mark, State};
 use crate::{Report, MAX_WORDS};
 
 /// Instructions looked at in all, over all paths.
@@ -21,7 +21,21 @@ pub(crate) struct Walk<'m, 'a> {
     visited: [u64; MAX_WORDS / 64],
     scheduler: bool,
     floats: bool,
+    joined: Option<Joined>,
 }
+
+/// A point where paths come together, walked on from.
+struct Joined {
+    index: usize,
+    /// The state that stands for all of them, and the facts that it rests on.
+    state: State,
+    facts: [Option<Fact>; FACTS],
+    /// The longest way out from there, in instructions.
+    beyond: u32,
+}
+
+/// Most facts that such a state may rest on.
+const FACTS: usize = 4;
 
 /// Verifies both parts of a block.
 pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Report, Offence> {
@@ -36,6 +50,7 @@ pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Rep
         visited: [0; MAX_WORDS / 64],
         scheduler: false,
         floats: false,
+        joined: None,
     };
     let call = walk.part(Part::Call, entry)?;
     let back = match back {
@@ -74,7 +89,42 @@ impl Walk<'_, '_> {
         self.machine.log.cut(Mark::default());
         let state = begin(self.machine, part);
         self.before = state.clone();
+        self.joined = None;
         self.path(index, state, 0)
+    }
+
+    /// Walks on from where paths come together, or answers the longest way out if another one was here already that
+    /// stands for this one too. `None`: this path has to go on by itself.
+    fn join(
+        &mut self,
+        index: usize,
+        state: &mut State,
+        depth: u32,
+    ) -> Option<Result<u32, Offence>> {
+        let first = core::mem::take(&mut state.settled_from) as usize;
+        if !settle(self.machine, state, self.part, first) {
+            return None;
+        }
+        let mut facts = [None; FACTS];
+        for (number, fact) in self.machine.log.facts().enumerate() {
+            *facts.get_mut(number)? = Some(fact);
+        }
+        if let Some(joined) = &self.joined {
+            if joined.index == index && joined.state == *state && joined.facts == facts {
+                return Some(Ok(joined.beyond));
+            }
+        }
+        let beyond = match self.path(index, state.clone(), depth) {
+            Ok(beyond) => beyond,
+            Err(offence) => return Some(Err(offence)),
+        };
+        self.joined = Some(Joined {
+            index,
+            state: state.clone(),
+            facts,
+            beyond,
+        });
+        Some(Ok(beyond))
     }
 
     /// Walks on from `index`; answers the longest way out in instructions.
@@ -82,6 +132,12 @@ impl Walk<'_, '_> {
         let mut count = 0;
         let mut longest = 0;
         loop {
+            if state.settles_at as usize == index && index != 0 {
+                state.settles_at = 0;
+                if let Some(answer) = self.join(index, &mut state, depth + 1) {
+                    return Ok(longest.max(count + answer?));
+                }
+            }
             let Some(&word) = self.machine.words.get(index) else {
                 return Err(self.offence(index, Reason::End));
             };
@@ -108,6 +164,10 @@ impl Walk<'_, '_> {
                         state.registers[right as usize],
                     );
                     let known = self.machine.outcome(condition, pair);
+                    if begins(self.machine, &state, pair) {
+                        state.settles_at = (index + offset as usize / 4) as u16;
+                        state.settled_from = self.machine.log.known() as u16;
+                    }
                     if known != Some(false) {
                         let begin = self.machine.log.mark();
                         let mut taken = state.clone();

@@ -208,7 +208,9 @@ fn commit(
 fn new_float_user(exit: &mut Exit<'_, '_>, bytes: i32) -> Result<(), Reason> {
     let pushed = exit.state.pushed;
     let live = exit.load(THREAD, field!(Thread.fp_live));
-    exit.zero(live, !pushed, "live floating-point registers")?;
+    if !exit.state.settled {
+        exit.zero(live, !pushed, "live floating-point registers")?;
+    }
     exit.memory(
         exit.top,
         -bytes + PARTIAL_FRAME as i32,

@@ -9,6 +9,7 @@ mod call;
 mod float;
 mod gift;
 mod scheduler;
+mod settle;
 mod short;
 mod trap;
 mod window;
@@ -24,9 +25,10 @@ use crate::offence::Reason;
 use crate::parameter::Parameter;
 use crate::record::{field, Record, RETURN_LITERAL};
 use crate::state::{csr, register, Event, FloatUnit, State, Test};
-use crate::term::{Term, BLOCK, FRAME, JUNK, LINK, SAVED, THREAD, ZERO};
+use crate::term::{Term, BLOCK, FRAME, JUNK, LINK, PUSHED, SAVED, THREAD, ZERO};
 use core::mem::offset_of;
 
+pub(crate) use settle::{begins, settle};
 pub(crate) use window::{is_sound, names_pages, Pages};
 
 /// How a path leaves the block.
@@ -133,6 +135,9 @@ pub(crate) fn begin(machine: &mut Machine<'_>, part: Part) -> State {
         stval: terms.csr(csr::STVAL),
         stimecmp: terms.csr(csr::STIMECMP),
         pushed: false,
+        settled: false,
+        settles_at: 0,
+        settled_from: 0,
         frame_bytes: if part == Part::Back { own } else { 0 },
         floating_checked: false,
     }
