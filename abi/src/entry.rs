@@ -130,6 +130,8 @@ pub mod portal_manager {
     pub const TEMPLATE: usize = 23;
     /// `time_offset(a1 = nanoseconds)`: the clock driver sets what time of day adds to the counter.
     pub const TIME_OFFSET: usize = 22;
+    /// [`crate::slot::PORTAL_ACCEPT`].
+    pub const PORTAL_ACCEPT: usize = 24;
 }
 
 /// Entries of the VM server.
@@ -336,5 +338,11 @@ pub const STANDARD: &[Standard] = &[
         role::PORTAL_MANAGER,
         portal_manager::DOMAIN_KILL,
         "nmcidt",
+    ),
+    standard(
+        slot::PORTAL_ACCEPT,
+        role::PORTAL_MANAGER,
+        portal_manager::PORTAL_ACCEPT,
+        "nmtird",
     ),
 ];

@@ -5,6 +5,7 @@
 #![no_std]
 #![no_main]
 
+mod accept;
 mod calls;
 mod code;
 mod death;
@@ -35,6 +36,7 @@ entries! { [
     start, exit, sem_create, sem_destroy, thread_create, domain_fork, portal_register, portal_open,
     portal_create_child, portal_notify, stack_add, portal_close, system_info, domain_kill, fault_report, domain_create,
     domain_start, death_next, stack_warden, spare, thread_exit, interrupt_semaphore, time_offset, template,
+    portal_accept,
 ] }
 
 /// Number of boot code's third thread, the warden.
@@ -127,6 +129,10 @@ extern "C" fn portal_register(
 extern "C" fn portal_open(t: usize, name: usize, domain: usize) -> isize {
     let _ = t;
     number(names::open(domain, name))
+}
+
+extern "C" fn portal_accept(t: usize, slot: usize, text: usize, domain: usize) -> isize {
+    number(accept::accept(domain, thread_and_home(t).0, slot, text))
 }
 
 extern "C" fn portal_create_child(

@@ -6,6 +6,7 @@
 
 mod back;
 mod call;
+mod capability;
 mod float;
 mod gift;
 mod scheduler;
@@ -53,7 +54,8 @@ pub(crate) enum Part {
 pub(crate) fn frame_bytes(kind: &Kind<'_>) -> i32 {
     let bytes = match kind {
         Kind::Call { specification, .. } => {
-            gift::saved_bytes(specification) + 8 * gift::takes(specification).count() as u64
+            let words = gift::takes(specification).count() + capability::words(specification);
+            gift::saved_bytes(specification) + 8 * words as u64
         }
         Kind::Scheduler { .. }
         | Kind::SemaphoreWait { .. }
@@ -82,13 +84,17 @@ fn frame_kind(kind: &Kind<'_>) -> FrameKind {
 /// What that frame is named.
 pub(crate) fn frame_name(kind: &Kind<'_>, name: Name) -> u64 {
     let bytes = frame_bytes(kind) as u64;
-    FrameName::new(
+    let frame = FrameName::new(
         name.generation,
         name.domain,
         name.slot,
         frame_kind(kind),
         bytes,
-    )
+    );
+    match kind {
+        Kind::Call { specification, .. } if capability::words(specification) > 0 => frame.passing(),
+        _ => frame,
+    }
     .0
 }
 
