@@ -139,7 +139,11 @@ impl Machine<'_> {
             return Err(Reason::Alias);
         }
         let mut late = false;
-        for event in self.log.events().iter().rev() {
+        let events = match self.log.may_have_stored(record, offset) {
+            true => self.log.events(),
+            false => &[],
+        };
+        for event in events.iter().rev() {
             let Event::Store {
                 record: other,
                 base: place,

@@ -154,6 +154,12 @@ impl Parameters {
         ALL.into_iter().find(stands)
     }
 
+    /// Whether `word` may be an instruction that [`Parameters::immediate`] has an answer for.
+    pub(crate) fn may_be_immediate(&self, word: u32) -> bool {
+        // addi rd, zero, ...
+        word & 0x000f_f07f == 0x13 && self.registers >> (word >> 7 & 31) & 1 != 0
+    }
+
     /// The open number that `instruction` puts into its register: `li` of a slot or a semaphore's index.
     pub(crate) fn immediate(&self, instruction: Instruction) -> Option<Parameter> {
         let Instruction::Immediate {

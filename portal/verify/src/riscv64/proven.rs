@@ -192,6 +192,9 @@ impl Shape {
         let mut holes = 0;
         for (index, &word) in words.iter().enumerate().skip(entry) {
             // The walk asked the same question about each instruction.
+            if !parameters.may_be_immediate(word) {
+                continue;
+            }
             if let Some(parameter) = parameters.immediate(decode(word)?) {
                 *shape.holes.get_mut(holes)? = Some((index as u16, parameter));
                 holes += 1;

@@ -137,6 +137,21 @@ pub(crate) struct Log {
     facts: [Fact; FACTS],
     known: usize,
     hidden: Hidden,
+    stored: Stored,
+}
+
+/// Where stores on the path so far went, roughly: most loads need not look through all of them.
+#[derive(Clone, Copy, Default)]
+struct Stored {
+    /// One bit for each double word of a record, by its offset modulo 64 double words.
+    offsets: u64,
+    /// Some went to page-table entries.
+    entries: bool,
+}
+
+/// The bit for the double word at `offset`.
+fn bit(offset: i32) -> u64 {
+    1 << (offset >> 3 & 63)
 }
 
 /// What a path knew and does not use any more, so that it can be compared with another path.
@@ -154,6 +169,7 @@ pub(crate) struct Mark {
     used: usize,
     known: usize,
     hidden: Hidden,
+    stored: Stored,
 }
 
 impl Log {
@@ -167,6 +183,10 @@ impl Log {
                 events: 0,
                 facts: (0, 0),
             },
+            stored: Stored {
+                offsets: 0,
+                entries: false,
+            },
         }
     }
     pub(crate) fn mark(&self) -> Mark {
@@ -174,12 +194,14 @@ impl Log {
             used: self.used,
             known: self.known,
             hidden: self.hidden,
+            stored: self.stored,
         }
     }
     pub(crate) fn cut(&mut self, mark: Mark) {
         self.used = mark.used.min(self.used);
         self.known = mark.known.min(self.known);
         self.hidden = mark.hidden;
+        self.stored = mark.stored;
     }
     /// Hides all events, and the facts from number `first` on.
     pub(crate) fn hide(&mut self, first: usize) {
@@ -203,8 +225,23 @@ impl Log {
     }
     pub(crate) fn push(&mut self, event: Event) -> Result<(), Reason> {
         *self.events.get_mut(self.used).ok_or(Reason::TooComplex)? = event;
+        if let Event::Store { record, offset, .. } = event {
+            self.stored.offsets |= bit(offset);
+            self.stored.entries |= matches!(
+                record,
+                Record::WindowEntry | Record::GiftEntry | Record::PageTable
+            );
+        }
         self.used += 1;
         Ok(())
+    }
+    /// Whether a load from `offset` of `record` has to look at the stores before it.
+    pub(crate) fn may_have_stored(&self, record: Record, offset: i32) -> bool {
+        match record {
+            Record::Floats => true,
+            Record::PageTable => self.stored.entries,
+            _ => self.stored.offsets & bit(offset) != 0,
+        }
     }
     pub(crate) fn note(&mut self, fact: Fact) -> Result<(), Reason> {
         *self.facts.get_mut(self.known).ok_or(Reason::TooComplex)? = fact;

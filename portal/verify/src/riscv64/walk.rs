@@ -41,7 +41,7 @@ const FACTS: usize = 4;
 pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Report, Offence> {
     let entry = machine.entry;
     let words = machine.words.len();
-    let before = begin(machine, Part::Call);
+    let before = start(machine, Part::Call);
     let mut walk = Walk {
         machine,
         part: Part::Call,
@@ -52,9 +52,14 @@ pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Rep
         floats: false,
         joined: None,
     };
-    let call = walk.part(Part::Call, entry)?;
+    let call = walk.path(entry, walk.before.clone(), 0)?;
     let back = match back {
-        Some(index) => walk.part(Part::Back, index)?,
+        Some(index) => {
+            walk.part = Part::Back;
+            walk.before = start(walk.machine, Part::Back);
+            walk.joined = None;
+            walk.path(index, walk.before.clone(), 0)?
+        }
         None => 0,
     };
     for index in entry..words {
@@ -71,6 +76,14 @@ pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Rep
     })
 }
 
+/// The state in which a part begins; terms of one part mean nothing in the other.
+fn start(machine: &mut Machine<'_>, part: Part) -> State {
+    machine.terms.reset();
+    machine.pages.forget();
+    machine.log.cut(Mark::default());
+    begin(machine, part)
+}
+
 impl Walk<'_, '_> {
     fn offence(&self, index: usize, reason: Reason) -> Offence {
         Offence {
@@ -78,19 +91,6 @@ impl Walk<'_, '_> {
             word: self.machine.words.get(index).copied().unwrap_or(0),
             reason,
         }
-    }
-
-    /// Walks one part from its beginning; answers the longest path in instructions.
-    fn part(&mut self, part: Part, index: usize) -> Result<u32, Offence> {
-        self.part = part;
-        // Terms of one part mean nothing in the other.
-        self.machine.terms.reset();
-        self.machine.pages.forget();
-        self.machine.log.cut(Mark::default());
-        let state = begin(self.machine, part);
-        self.before = state.clone();
-        self.joined = None;
-        self.path(index, state, 0)
     }
 
     /// Walks on from where paths come together, or answers the longest way out if another one was here already that

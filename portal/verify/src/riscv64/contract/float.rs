@@ -20,7 +20,7 @@ const ILLEGAL: i64 = 2;
 fn float(exit: &mut Exit<'_, '_>, word: i32) -> Term {
     match word {
         32 => exit.csr(csr::FCSR),
-        _ => exit.machine.terms.term(Node::Float(word as u8)),
+        _ => exit.machine.terms.float(word as u8),
     }
 }
 

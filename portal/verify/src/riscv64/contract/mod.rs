@@ -107,7 +107,7 @@ pub(crate) fn begin(machine: &mut Machine<'_>, part: Part) -> State {
         registers[number as usize] = terms.register(number);
     }
     for number in 0..32u8 {
-        floats[number as usize] = terms.term(crate::term::Node::Float(number));
+        floats[number as usize] = terms.float(number);
     }
     registers[register::TP as usize] = THREAD;
     registers[register::T0 as usize] = BLOCK;
