@@ -191,7 +191,8 @@ impl Machine<'_> {
             }
             return Err(Reason::Alias);
         }
-        if state.pushed && base == THREAD {
+        // Half of one of these words is another number than the whole.
+        if state.pushed && base == THREAD && width == Width::Double {
             match offset {
                 o if o == field!(Thread.invocation) => return Ok(PUSHED),
                 o if o == field!(Thread.fp_live) => return Ok(SAVED),
