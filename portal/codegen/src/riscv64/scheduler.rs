@@ -65,17 +65,17 @@ fn resume(a: &mut Assembler<'_>, system: &System) {
     enter_domain(a, T6, system);
     a.ld(RA, FRAME_PC, T1);
     a.ld(SP, FRAME_SP, T1);
-    a.ld(T3, HEADER, T1);
-    a.csrw(csr::SSCRATCH, T3);
     for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
         a.ld(Register(*register as u32), HEADER + 8 * index as i32, T1);
     }
     a.addi(T1, T1, object::PARTIAL_FRAME as i32);
     a.sd(T1, INVOCATION, TP);
     a.csrw(csr::SEPC, RA);
+    a.csrw(csr::SSCRATCH, TP);
+    a.ld(TP, HEADER - object::PARTIAL_FRAME as i32, T1);
     // The thread that left last, and the scheduler, had numbers of their own in the other registers.
     clear_for_invoker(a);
-    leave(a);
+    a.sret();
 }
 
 /// Loads the top of the invocation stack into `t1`; branches when it is too full. Uses `t2`.

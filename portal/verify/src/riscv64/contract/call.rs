@@ -13,7 +13,9 @@ use super::*;
 pub(super) fn leave(mut exit: Exit<'_, '_>, specification: &Specification) -> Result<(), Reason> {
     let frame = frame_bytes(&exit.machine.policy.kind);
     // Entries of window pages wait there until the call commits.
-    exit.scratch = -frame - 8 * gift::scratch_words(specification)..-frame;
+    let words = 8 * gift::scratch_words(specification);
+    // A call that does not happen may have begun with the frame: that is not the stack's top yet.
+    exit.scratch = -frame - words..if words > 0 { 0 } else { -frame };
     window::noted(&mut exit)?;
     let callee = exit.wished(Parameter::Domain);
     let stack = match specification.stack {
@@ -84,6 +86,7 @@ fn commit(
     let partial = specification.state == Kept::Partial;
     let bytes = frame_bytes(&exit.machine.policy.kind);
     let top = exit.top;
+    exit.scratch.end = -bytes;
     let callee = exit.wished(Parameter::Domain);
     exit.to_user()?;
     depth(&mut exit)?;
