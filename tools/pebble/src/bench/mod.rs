@@ -1,0 +1,169 @@
+//! `pebble bench`: runs the measurements of `bench/` in virtual time and shows what they say.
+//!
+//! `row` reads what is measured, `guest` runs it, `samples` holds what was told, `result` joins the two, `budget`
+//! compares with the limits, `table` shows it as text.
+
+mod budget;
+mod guest;
+mod result;
+mod row;
+mod samples;
+mod table;
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::arguments;
+use crate::report::Report;
+use crate::repository::Repository;
+use crate::setup::{self, Needs};
+
+use budget::Budget;
+use result::{Figure, Measured};
+use row::Row;
+
+/// Rows measured at one time: figures count instructions, so that rows do not disturb each other.
+const PARALLEL: usize = 2;
+
+/// Runs the rows; status 1 when a limit is passed.
+pub fn command(repository: &Repository, report: &Report, options: &arguments::Bench) -> Result<u8> {
+    setup::ensure(repository, report, Needs::everything())?;
+    let rows = row::all(repository)?;
+    let budgets = budget::all(repository, &rows)?;
+    let rows = row::choose(rows, &options.rows)?;
+    let measured = measure_all(repository, report, rows, options.quick);
+    report.clear();
+    let measured: Vec<Measured> = measured.into_iter().collect::<Result<_>>()?;
+    let data = keep(repository, &measured, options.quick)?;
+    let mut complaints = Vec::new();
+    for row in &measured {
+        complaints.extend(budget::complaints(&budgets, row, options.quick));
+    }
+    if report.json() {
+        println!("{}", json(&measured, &budgets)?);
+    } else {
+        for row in &measured {
+            println!("{}", table::render(row, &budgets));
+        }
+    }
+    report.note(&format!("samples: {}", repository.show(&data)));
+    for complaint in &complaints {
+        eprintln!("pebble: {complaint}");
+    }
+    Ok(u8::from(!complaints.is_empty()))
+}
+
+/// Measures rows, two at a time, in their order.
+fn measure_all(
+    repository: &Repository,
+    report: &Report,
+    rows: Vec<Row>,
+    quick: bool,
+) -> Vec<Result<Measured>> {
+    let total = rows.len();
+    let next = Mutex::new(rows.into_iter().enumerate());
+    let done: Mutex<Vec<Option<Result<Measured>>>> = Mutex::new((0..total).map(|_| None).collect());
+    std::thread::scope(|scope| {
+        for _ in 0..PARALLEL {
+            scope.spawn(|| loop {
+                let Some((index, row)) = next.lock().ok().and_then(|mut next| next.next()) else {
+                    return;
+                };
+                report.step(&format!("row {}, {}", row.number, row.title));
+                let result = measure(repository, row, quick);
+                if let Ok(mut done) = done.lock() {
+                    done[index] = Some(result);
+                }
+            });
+        }
+    });
+    let done = done.into_inner().unwrap_or_default();
+    done.into_iter().flatten().collect()
+}
+
+/// Measures one row.
+fn measure(repository: &Repository, row: Row, quick: bool) -> Result<Measured> {
+    let told = guest::measure(repository, &row, quick)?;
+    Measured::new(row, told, quick)
+}
+
+/// Writes the samples, exact and compact, one file for each row; answers their folder.
+fn keep(repository: &Repository, measured: &[Measured], quick: bool) -> Result<PathBuf> {
+    let form = if quick { "quick" } else { "full" };
+    let folder = repository.results("bench").join(form);
+    std::fs::create_dir_all(&folder)?;
+    for row in measured {
+        let file = folder.join(format!("{}.txt", row.row.name));
+        std::fs::write(&file, raw(row))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(folder)
+}
+
+/// A row's samples as the programs told them.
+fn raw(measured: &Measured) -> String {
+    let samples = measured.figures.iter().filter_map(|f| f.samples.as_ref());
+    samples.map(|samples| samples.line() + "\n").collect()
+}
+
+#[derive(Serialize)]
+struct JsonRow<'a> {
+    number: u32,
+    name: &'a str,
+    title: &'a str,
+    method: &'a str,
+    figures: Vec<JsonFigure<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonFigure<'a> {
+    #[serde(flatten)]
+    figure: &'a Figure,
+    limits: Vec<JsonLimit>,
+}
+
+#[derive(Serialize)]
+struct JsonLimit {
+    statistic: &'static str,
+    limit: f64,
+    goal: Option<f64>,
+    stretch: Option<f64>,
+    standing: &'static str,
+}
+
+fn json(measured: &[Measured], budgets: &[Budget]) -> Result<String> {
+    let figure = |row: &Row, figure: &'_ Figure| -> Vec<JsonLimit> {
+        let of_figure = budgets
+            .iter()
+            .filter(|b| b.row == row.name && b.figure == figure.name);
+        let limit = |budget: &Budget| JsonLimit {
+            statistic: budget.statistic.title(),
+            limit: budget.limit,
+            goal: budget.goal,
+            stretch: budget.stretch,
+            standing: table::word(budget.standing(budget.statistic.of(&figure.summary))),
+        };
+        of_figure.map(limit).collect()
+    };
+    let rows: Vec<JsonRow<'_>> = measured
+        .iter()
+        .map(|measured| JsonRow {
+            number: measured.row.number,
+            name: &measured.row.name,
+            title: &measured.row.title,
+            method: &measured.row.method,
+            figures: measured
+                .figures
+                .iter()
+                .map(|one| JsonFigure {
+                    figure: one,
+                    limits: figure(&measured.row, one),
+                })
+                .collect(),
+        })
+        .collect();
+    Ok(serde_json::to_string_pretty(&rows)?)
+}
