@@ -126,16 +126,39 @@ pub struct Stack {
     pub top: u64,
     /// Thread pointer (`tp`) for code that runs on this stack.
     pub tp: u64,
-    /// Privileged address of the page-table entry of the first window page of this stack's slot.
-    pub window_entry: u64,
-    /// Address of the first window page.
-    pub window: u64,
-    /// Window pages in use, in bytes of address space (a multiple of the page size).
-    pub window_used: u64,
+    /// Where the page-table entries of this stack's window pages are: the one for address `a` is at the privileged
+    /// address `window_bias + (a >> 9)`.
+    pub window_bias: u64,
+    /// Address of the first window page that is not in use.
+    pub window_next: u64,
+    /// Address behind the last window page.
+    pub window_end: u64,
     /// Number of the domain that owns the stack.
     pub domain: u64,
     /// Non-zero while the record is in use.
     pub in_use: u64,
+}
+
+impl Stack {
+    /// The record of a stack whose first window page is at `window`, with its page-table entry at `entry`: no window is
+    /// open, no thread pointer, in no queue.
+    pub const fn new(domain: u64, top: u64, window: u64, entry: u64) -> Stack {
+        Stack {
+            next: 0,
+            top,
+            tp: 0,
+            window_bias: entry.wrapping_sub(window >> 9),
+            window_next: window,
+            window_end: window + crate::layout::WINDOW_PAGES * crate::layout::PAGE,
+            domain,
+            in_use: 1,
+        }
+    }
+
+    /// Address of the first window page.
+    pub const fn window(&self) -> u64 {
+        self.window_end - crate::layout::WINDOW_PAGES * crate::layout::PAGE
+    }
 }
 
 /// Per-hart state, reached through the thread that runs on the hart.

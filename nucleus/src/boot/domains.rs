@@ -223,16 +223,8 @@ impl Builder {
             );
         }
         let window = layout::stack_slot(area, slot);
-        let record = Stack {
-            next: 0,
-            top,
-            tp: 0,
-            window_entry: PHYSMAP + space.entry_address(&mut self.memory, window),
-            window,
-            window_used: 0,
-            domain: role as u64,
-            in_use: 1,
-        };
+        let entry = PHYSMAP + space.entry_address(&mut self.memory, window);
+        let record = Stack::new(role as u64, top, window, entry);
         let address =
             PHYSMAP + self.objects + object::STACKS + self.stacks_used * object::STACK_BYTES;
         self.stacks_used += 1;

@@ -2,7 +2,7 @@
 
 use core::mem::offset_of;
 use pebble_abi::errno::Errno;
-use pebble_abi::layout::{GATE, GATE_RETURN, PAGE, WINDOW_PAGES};
+use pebble_abi::layout::{GATE, GATE_RETURN, PAGE};
 use pebble_abi::object::{
     self, Domain, Frame, FrameKind, FrameName, Stack as StackRecord, Thread, FRAME_HEADER,
     PARTIAL_REGISTERS, PASSED_BITS,
@@ -155,7 +155,9 @@ impl World<'_> {
         }
         let pages = specification.window_pages() as u64;
         if pages > 0
-            && m.get(stack + field!(StackRecord.window_used)) > (WINDOW_PAGES - pages) * PAGE
+            && m.get(stack + field!(StackRecord.window_end))
+                - m.get(stack + field!(StackRecord.window_next))
+                < pages * PAGE
         {
             return m.fail(Errno::NoMemory);
         }

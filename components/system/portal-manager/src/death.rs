@@ -445,7 +445,7 @@ impl State {
             return;
         }
         stack.next = domain.stacks;
-        stack.window_used = 0;
+        stack.window_next = stack.window();
         objects.write(address, stack);
         domain.stacks = address;
         let waiting = domain.stack_waiters > 0;

@@ -15,9 +15,9 @@ const LEAF_SPAN: i32 = offset_of!(Domain, leaf_span) as i32;
 const LEAF_BIAS: i32 = offset_of!(Domain, leaf_bias) as i32;
 /// The bits of an entry that are not a page's number.
 const FLAGS: i32 = 0x3ff;
-const WINDOW_ENTRY: i32 = offset_of!(Stack, window_entry) as i32;
-const WINDOW: i32 = offset_of!(Stack, window) as i32;
-const WINDOW_USED: i32 = offset_of!(Stack, window_used) as i32;
+const WINDOW_BIAS: i32 = offset_of!(Stack, window_bias) as i32;
+const WINDOW_NEXT: i32 = offset_of!(Stack, window_next) as i32;
+const WINDOW_END: i32 = offset_of!(Stack, window_end) as i32;
 
 /// Where one page's entry waits between check and commit: below the frame that is about to be pushed.
 fn scratch(frame_bytes: i32, page: usize) -> i32 {
@@ -160,16 +160,23 @@ fn walk_to_leaf(a: &mut Assembler<'_>, domain: Register, absent: &mut Label) {
     }
 }
 
-/// Branches to `full` when the stack record in `t5` has fewer than `pages` window pages left. Leaves the pages in use,
-/// in bytes, in `t4`; uses `t3`.
+/// Branches to `full` when the stack record in `t5` has fewer than `pages` window pages left. Leaves the address of the
+/// first free one in `t4`; uses `t3`.
 pub(super) fn check_room(a: &mut Assembler<'_>, pages: usize, full: &mut Label) {
-    a.ld(T4, WINDOW_USED, T5);
-    a.lui(T3, ((layout::WINDOW_PAGES as usize - pages) as u32) << 12);
-    a.bltu(T3, T4, full);
+    a.ld(T4, WINDOW_NEXT, T5);
+    a.ld(T3, WINDOW_END, T5);
+    if pages == 1 {
+        a.beq(T3, T4, full);
+    } else {
+        a.sub(T3, T3, T4);
+        a.srli(T3, T3, 12);
+        a.addi(T3, T3, -(pages as i32));
+        a.blt(T3, ZERO, full);
+    }
 }
 
 /// Opens one window on the stack record in `t5`: moves the entries to their places and the argument to the
-/// address that the callee sees. `t1` is the new frame, `t4` the window pages in use in bytes, unless it must be loaded
+/// address that the callee sees. `t1` is the new frame, `t4` the first free window page, unless it must be loaded
 /// `again`. Uses `t2`, `t3`.
 pub(super) fn open(
     a: &mut Assembler<'_>,
@@ -180,9 +187,9 @@ pub(super) fn open(
     place: Place,
 ) {
     if again {
-        a.ld(T4, WINDOW_USED, T5);
+        a.ld(T4, WINDOW_NEXT, T5);
     }
-    a.ld(T2, WINDOW_ENTRY, T5);
+    a.ld(T2, WINDOW_BIAS, T5);
     a.srli(T3, T4, 9);
     a.add(T3, T3, T2);
     for page in 0..pages {
@@ -194,28 +201,24 @@ pub(super) fn open(
             }
         }
     }
-    a.ld(T2, WINDOW, T5);
-    a.add(T2, T2, T4);
     a.slli(argument, argument, 52);
     a.srli(argument, argument, 52);
-    a.add(argument, argument, T2);
+    a.add(argument, argument, T4);
     a.lui(T2, (pages as u32) << 12);
     a.add(T4, T4, T2);
-    a.sd(T4, WINDOW_USED, T5);
+    a.sd(T4, WINDOW_NEXT, T5);
 }
 
 /// Closes the last `pages` window pages of the thread's stack. Uses `t2` to `t4`; leaves the stack in `t6`.
 pub(super) fn close(a: &mut Assembler<'_>, pages: usize) {
     a.ld(T6, STACK, TP);
-    a.ld(T3, WINDOW_USED, T6);
+    a.ld(T2, WINDOW_NEXT, T6);
     a.lui(T4, (pages as u32) << 12);
-    a.sub(T3, T3, T4);
-    a.sd(T3, WINDOW_USED, T6);
-    a.ld(T2, WINDOW_ENTRY, T6);
-    a.srli(T4, T3, 9);
-    a.add(T4, T4, T2);
-    a.ld(T2, WINDOW, T6);
-    a.add(T2, T2, T3);
+    a.sub(T2, T2, T4);
+    a.sd(T2, WINDOW_NEXT, T6);
+    a.ld(T3, WINDOW_BIAS, T6);
+    a.srli(T4, T2, 9);
+    a.add(T4, T4, T3);
     for page in 0..pages {
         a.sd(ZERO, 8 * page as i32, T4);
         if page > 0 {

@@ -191,11 +191,18 @@ pub fn machine(random: &mut Random, shared: &Shared, current: u64) -> Machine {
         } else {
             random.below(9)
         };
+        let window = random.below(1 << 19) * PAGE;
+        let entry = WINDOWS + 8 * 16 * number;
+        let record = Stack::new(0, 0, window, entry);
         m.set(
-            stack(number) + field!(Stack.window_entry),
-            WINDOWS + 8 * 16 * number,
+            stack(number) + field!(Stack.window_bias),
+            record.window_bias,
         );
-        m.set(stack(number) + field!(Stack.window_used), used * PAGE);
+        m.set(stack(number) + field!(Stack.window_end), record.window_end);
+        m.set(
+            stack(number) + field!(Stack.window_next),
+            window + used * PAGE,
+        );
     }
     let record = domain(current);
     m.satp = m.get(record + field!(Domain.satp));
@@ -323,7 +330,9 @@ pub fn returning(m: &mut Machine, random: &mut Random, entry: u64, specification
     let current = m.get(THREAD + field!(Thread.stack));
     let pages = specification.window_pages() as u64;
     let used = pages + random.below(WINDOW_PAGES - pages + 1);
-    m.set(current + field!(Stack.window_used), used * PAGE);
+    let end = m.get(current + field!(Stack.window_end));
+    let next = end - (WINDOW_PAGES - used) * PAGE;
+    m.set(current + field!(Stack.window_next), next);
 }
 
 /// A thread that returns to the block at `entry`, known as `block`; with `float`, through a floating-point frame.

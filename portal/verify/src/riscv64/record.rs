@@ -200,7 +200,7 @@ impl Machine<'_> {
                 ..
             } = self.terms.node(table)
             {
-                let entries = offset == field!(Stack.window_entry);
+                let entries = offset == field!(Stack.window_bias);
                 if entries && self.record(state, stack) == Some(Record::Stack) {
                     return Some((Record::WindowEntry, base, i32::try_from(number).ok()?));
                 }

@@ -14,8 +14,9 @@ pub(super) fn leave(mut exit: Exit<'_, '_>, specification: &Specification) -> Re
     let frame = frame_bytes(&exit.machine.policy.kind);
     // Entries of window pages wait there until the call commits.
     let words = 8 * gift::scratch_words(specification);
-    // A call that does not happen may have begun with the frame: that is not the stack's top yet.
-    exit.scratch = -frame - words..if words > 0 { 0 } else { -frame };
+    // A call with one window page that does not happen may have begun with the frame: that is not the stack's top yet.
+    let begun = window::is_alone(specification);
+    exit.scratch = -frame - words..if begun { 0 } else { -frame };
     window::noted(&mut exit)?;
     let callee = exit.wished(Parameter::Domain);
     let stack = match specification.stack {

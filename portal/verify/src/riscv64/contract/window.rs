@@ -1,6 +1,6 @@
 //! Windows: which page-table entries a call may write, and that the return takes the same ones away.
 
-use pebble_abi::layout::{PAGE, WINDOW_PAGES};
+use pebble_abi::layout::PAGE;
 use pebble_abi::object::{Domain, Stack, Thread};
 use pebble_abi::page_table::{self, PageTemplate};
 use pebble_portal_spec::{Argument, Specification};
@@ -282,6 +282,11 @@ impl Found {
     }
 }
 
+/// Whether the call looks at one page, which is a window's.
+pub(super) fn is_alone(specification: &Specification) -> bool {
+    specification.window_pages() == 1 && buffers(specification).count() == 1
+}
+
 /// The window whose first page is the first that a call looks at.
 fn first_window(kind: &Kind<'_>) -> Option<Buffer> {
     let Kind::Call { specification, .. } = kind else {
@@ -334,23 +339,25 @@ pub(super) fn within_page(exit: &mut Exit<'_, '_>, address: Term) -> Term {
     exit.machine.terms.right(above, 52)
 }
 
-/// The stack's window pages in use, and the comparison that says there is room.
+/// The comparison that says whether the stack has the window pages that the call needs: with `truth`, that it has not.
 pub(super) fn room(
     exit: &mut Exit<'_, '_>,
     specification: &Specification,
     stack: Term,
     truth: bool,
 ) -> Result<(), Reason> {
-    let pages = specification.window_pages() as u64;
-    let used = exit.load(stack, field!(Stack.window_used));
-    let most = exit.number((WINDOW_PAGES - pages) * PAGE);
-    exit.fact(
-        Test::LessUnsigned,
-        most,
-        used,
-        truth,
-        "window pages left on the stack",
-    )
+    let pages = specification.window_pages();
+    let end = exit.load(stack, field!(Stack.window_end));
+    let next = exit.load(stack, field!(Stack.window_next));
+    let what = "window pages left on the stack";
+    if pages == 1 {
+        return exit.fact(Test::Equal, end, next, truth, what);
+    }
+    let terms = &mut exit.machine.terms;
+    let left = terms.subtract(end, next);
+    let left = terms.right(left, 12);
+    let missing = terms.add_number(left, -(pages as i64));
+    exit.fact(Test::Less, missing, ZERO, truth, what)
 }
 
 /// A call with windows has opened them on `stack`.
@@ -364,15 +371,14 @@ pub(super) fn opened(
         return Ok(());
     }
     room(exit, specification, stack, false)?;
-    let entries = exit.load(stack, field!(Stack.window_entry));
-    let window = exit.load(stack, field!(Stack.window));
-    let mut used = exit.load(stack, field!(Stack.window_used));
+    let bias = exit.load(stack, field!(Stack.window_bias));
+    let mut next = exit.load(stack, field!(Stack.window_next));
     let invoker = exit.load(THREAD, field!(Thread.domain));
     let shown = |buffer: &Buffer| buffer.letter.window().is_some();
     for buffer in buffers(specification).filter(shown) {
         let original = exit.input(buffer.register);
-        let shifted = exit.machine.terms.right(used, 9);
-        let place = exit.machine.terms.add(entries, shifted);
+        let shifted = exit.machine.terms.right(next, 9);
+        let place = exit.machine.terms.add(bias, shifted);
         for number in 0..buffer.pages {
             let page = Page::new(exit, invoker, original, number, &buffer);
             for check in page.checks {
@@ -392,16 +398,15 @@ pub(super) fn opened(
         }
         let within = within_page(exit, original);
         let terms = &mut exit.machine.terms;
-        let start = terms.add(window, used);
-        let address = terms.add(within, start);
-        used = terms.add_number(used, (buffer.pages as u64 * PAGE) as i64);
+        let address = terms.add(within, next);
+        next = terms.add_number(next, (buffer.pages as u64 * PAGE) as i64);
         exit.set(buffer.register, address);
     }
     exit.memory(
         stack,
-        field!(Stack.window_used),
-        used,
-        "the stack's window pages in use",
+        field!(Stack.window_next),
+        next,
+        "the stack's first free window page",
     )?;
     Ok(())
 }
@@ -446,19 +451,17 @@ pub(super) fn closed(exit: &mut Exit<'_, '_>, pages: usize) -> Result<(), Reason
         return Ok(());
     }
     let stack = exit.load(THREAD, field!(Thread.stack));
-    let entries = exit.load(stack, field!(Stack.window_entry));
-    let window = exit.load(stack, field!(Stack.window));
-    let used = exit.load(stack, field!(Stack.window_used));
+    let bias = exit.load(stack, field!(Stack.window_bias));
+    let next = exit.load(stack, field!(Stack.window_next));
     let terms = &mut exit.machine.terms;
-    let used = terms.add_number(used, -((pages as u64 * PAGE) as i64));
-    let shifted = terms.right(used, 9);
-    let place = terms.add(entries, shifted);
-    let start = terms.add(window, used);
+    let start = terms.add_number(next, -((pages as u64 * PAGE) as i64));
+    let shifted = terms.right(start, 9);
+    let place = terms.add(bias, shifted);
     exit.memory(
         stack,
-        field!(Stack.window_used),
-        used,
-        "the stack's window pages in use",
+        field!(Stack.window_next),
+        start,
+        "the stack's first free window page",
     )?;
     for page in 0..pages {
         let cleared = exit.memory(
