@@ -192,10 +192,16 @@ impl Machine<'_> {
             return Err(Reason::Alias);
         }
         if state.pushed && base == THREAD {
-            match offset {
-                o if o == field!(Thread.invocation) => return Ok(PUSHED),
-                o if o == field!(Thread.fp_live) => return Ok(SAVED),
-                _ => {}
+            let now = match offset & !7 {
+                o if o == field!(Thread.invocation) => Some(PUSHED),
+                o if o == field!(Thread.fp_live) => Some(SAVED),
+                _ => None,
+            };
+            match (now, width) {
+                (Some(now), Width::Double) => return Ok(now),
+                // Half of a word that is not what it was.
+                (Some(_), Width::Word) => return Err(Reason::Load),
+                (None, _) => {}
             }
         }
         Ok(self.terms.term(Node::Load {
