@@ -12,7 +12,7 @@ use pebble_portal_spec::Specification;
 use support::comparison::Comparison;
 use support::emulator::Emulator;
 use support::mutants::{Count, Judge};
-use support::portals::{make, Shared};
+use support::portals::{make, Portal, Shared};
 use support::random::Random;
 use support::{arena, scenario};
 
@@ -28,6 +28,45 @@ fn retargeted(word: u32, distance: u32) -> u32 {
         | (distance >> 1 & 0xf) << 8
         | (distance >> 11 & 1) << 7;
     word & 0x01ff_f07f | bits
+}
+
+/// How far ahead the branch `word` leads, in bytes; 0 if it is none.
+fn distance(word: u32) -> u32 {
+    if word & 0x7f != 0x63 {
+        return 0;
+    }
+    (word >> 31) << 12 | (word >> 25 & 0x3f) << 5 | (word >> 8 & 0xf) << 1 | (word >> 7 & 1) << 11
+}
+
+/// The portal's block with an instruction more that only some of the paths come to: mostly behind a branch that does not
+/// lead far. It changes a register; literal 0 still leads to the return code.
+fn inserted(portal: &Portal, random: &mut Random) -> (String, Vec<u32>) {
+    let entry = portal.block.entry;
+    let mut words = portal.words.clone();
+    let short: Vec<_> = (entry..words.len())
+        .filter(|&i| (8..40).contains(&distance(words[i])))
+        .collect();
+    let at = if short.is_empty() || random.once_in(3) {
+        entry + random.below((words.len() - entry) as u64) as usize
+    } else {
+        let branch = random.pick(&short);
+        branch + 1 + random.below(u64::from(distance(words[branch])) / 4) as usize
+    };
+    for index in entry..at {
+        let ahead = distance(words[index]);
+        if ahead != 0 && index + ahead as usize / 4 >= at {
+            words[index] = retargeted(words[index], ahead + 4);
+        }
+    }
+    let code = (words[entry - 1] as u64) << 32 | words[entry - 2] as u64;
+    if code >= portal.address + 4 * at as u64 {
+        let code = code + 4;
+        (words[entry - 2], words[entry - 1]) = (code as u32, (code >> 32) as u32);
+    }
+    // li register, 0
+    let register = 1 + random.below(31) as u32;
+    words.insert(at, register << 7 | 0x13);
+    (format!("x{register} is cleared at {}", at - entry), words)
 }
 
 /// One change to the code, and what it is.
@@ -96,10 +135,15 @@ fn blocks_of_another_structure_are_refused_or_harmless() {
         let mut world = shared.world.clone();
         world.add(portal.entry(), kind, name);
         let mut judge = Judge::new(&portal, kind, name, &shared.system);
-        for way in 0..4 {
+        for way in 0..5 {
             for _ in 0..changes {
                 let mut words = portal.words.clone();
-                let change = changed(&mut words[portal.block.entry..], &mut random, way);
+                let change;
+                if way < 4 {
+                    change = changed(&mut words[portal.block.entry..], &mut random, way);
+                } else {
+                    (change, words) = inserted(&portal, &mut random);
+                }
                 if words == portal.words || !judge.accepts(&words) {
                     continue;
                 }
