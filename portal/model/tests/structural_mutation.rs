@@ -52,10 +52,10 @@ fn inserted(portal: &Portal, random: &mut Random) -> (String, Vec<u32>) {
         let branch = random.pick(&short);
         branch + 1 + random.below(u64::from(distance(words[branch])) / 4) as usize
     };
-    for index in entry..at {
-        let ahead = distance(words[index]);
+    for (index, word) in words.iter_mut().enumerate().take(at).skip(entry) {
+        let ahead = distance(*word);
         if ahead != 0 && index + ahead as usize / 4 >= at {
-            words[index] = retargeted(words[index], ahead + 4);
+            *word = retargeted(*word, ahead + 4);
         }
     }
     let code = (words[entry - 1] as u64) << 32 | words[entry - 2] as u64;
