@@ -81,6 +81,8 @@ pub struct Tables {
     pub count: [u16; MAX_DOMAINS],
     /// Code units of each domain's portals.
     pub units: [u16; MAX_DOMAINS],
+    /// Portals that call into each domain.
+    into: [u16; MAX_DOMAINS],
     next: usize,
 }
 
@@ -92,6 +94,7 @@ impl Tables {
             index: [[0; NPORTALS]; MAX_DOMAINS],
             count: [0; MAX_DOMAINS],
             units: [0; MAX_DOMAINS],
+            into: [0; MAX_DOMAINS],
             next: 0,
         }
     }
@@ -127,6 +130,9 @@ impl Tables {
         self.index[domain][slot] = free as u16 + 1;
         self.count[domain] += 1;
         self.units[domain] += portal.code.units;
+        if let Action::Call { target, .. } = portal.action {
+            self.into[target as usize] += 1;
+        }
         objects.write(
             objects.read_domain(domain).table + 8 * slot as u64,
             portal.code.address,
@@ -149,11 +155,18 @@ impl Tables {
         self.count[domain] -= 1;
         let portal = self.records[index].take();
         self.units[domain] -= portal.map_or(0, |portal| portal.code.units);
+        if let Some(Action::Call { target, .. }) = portal.map(|portal| portal.action) {
+            self.into[target as usize] -= 1;
+        }
         portal
     }
 
     /// Lets one portal into `target` answer `-EOWNERDEAD` from now on; answers its former code, `None` when there is none left.
     pub fn bury_next(&mut self, objects: Objects, target: usize, dead: u64) -> Option<Placed> {
+        // All portals are looked through only if there is one.
+        if self.into[target] == 0 {
+            return None;
+        }
         let portal = self.records.iter_mut().flatten().find(|portal| {
             matches!(portal.action, Action::Call { target: t, .. } if t as usize == target)
         })?;
@@ -162,6 +175,7 @@ impl Tables {
             dead,
         );
         portal.action = Action::Dead;
+        self.into[target] -= 1;
         self.units[portal.domain as usize] -= portal.code.units;
         Some(core::mem::take(&mut portal.code))
     }
