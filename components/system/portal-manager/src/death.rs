@@ -95,7 +95,7 @@ impl State {
         // Portals into it answer with the error; their code stays while a frame may still return through it.
         let dead = self.dead;
         let doomed = |portal: &Portal| portal.action.depends_on() == Some(asid);
-        while let Some(code) = self.tables.bury_next(objects, doomed, dead) {
+        while let Some(code) = self.tables.bury_next(objects, asid, doomed, dead) {
             self.retire(code);
         }
         for number in 0..MAX_THREADS {

@@ -233,17 +233,16 @@ impl State {
         let objects = self.objects();
         let shared = boot_info().shared_code;
         let empty = self.empty();
-        for slot in 0..slot::NPORTALS {
+        objects.fill_page(table, empty);
+        for slot in 0..slot::FIRST_DYNAMIC {
             let code = match slot {
                 slot::RETURN => shared[shared_code::RETURN],
                 slot::WINDOW_FAULT => shared[shared_code::WINDOW_FAULT],
                 2 => shared[shared_code::ILLEGAL],
                 1..slot::INTERRUPT => shared[shared_code::FAULT],
                 slot::INTERRUPT..32 => shared[shared_code::INTERRUPT],
-                _ if standard && slot < slot::FIRST_DYNAMIC && self.standard[slot] != 0 => {
-                    self.standard[slot]
-                }
-                _ => empty,
+                _ if standard && self.standard[slot] != 0 => self.standard[slot],
+                _ => continue,
             };
             objects.write(table + 8 * slot as u64, code);
         }

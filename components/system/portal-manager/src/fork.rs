@@ -148,6 +148,7 @@ impl State {
         for slot in FIRST_PORTAL..NPORTALS {
             let text = match self.tables.get(self.domains[parent].table_of, slot) {
                 Some(portal) => Some(stub_text(portal.text.as_bytes())),
+                None if slot >= slot::FIRST_DYNAMIC => None,
                 None => STANDARD
                     .iter()
                     .find(|standard| standard.slot == slot)

@@ -2,12 +2,12 @@
 //! what it exhausts only it misses.
 
 use pebble_abi::errno::Errno;
-use pebble_abi::layout::{MAX_DOMAINS, MAX_STACKS};
+use pebble_abi::layout::MAX_DOMAINS;
 use pebble_abi::object::role;
 
 use crate::code::Placed;
 use crate::domains::Life;
-use crate::state::State;
+use crate::state::{used, State};
 use crate::tables::MAX_OF_DOMAIN;
 
 /// Domains: the component and its descendants, dead ones that threads have not left yet included.
@@ -119,8 +119,7 @@ impl State {
     pub fn may_add_stack(&self, asid: usize) -> Result<(), Errno> {
         let objects = self.objects();
         let component = self.component(asid);
-        let stacks = (0..MAX_STACKS)
-            .filter(|index| self.stacks[index / 64] >> (index % 64) & 1 != 0)
+        let stacks = used(&self.stacks)
             .map(|index| objects.read_stack(objects.stack(index)).domain as usize)
             .filter(|&owner| owner < MAX_DOMAINS && self.component(owner) == component)
             .count();

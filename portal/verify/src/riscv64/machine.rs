@@ -6,15 +6,15 @@ use pebble_portal_spec::portal::Kind;
 use crate::contract::Pages;
 use crate::decode::{Access, Condition, Immediate, Instruction, Operation, Width};
 use crate::offence::Reason;
-use crate::parameter::{literal, Parameter, Parameters};
-use crate::record::{field, loadable, storable, Record, RETURN_LITERAL};
+use crate::parameter::{Parameter, Parameters};
+use crate::record::{field, Record};
 use crate::state::{
     csr, register, Event, Fact, FloatUnit, Log, State, Test, FLOAT_STATUS, INTERRUPTS,
 };
-use crate::term::{Node, Term, Terms, BLOCK, FRAME, JUNK, PUSHED, SAVED, THREAD, ZERO};
+use crate::term::{Node, Term, Terms, BLOCK, FRAME, JUNK, PUSHED, THREAD, ZERO};
 use crate::Policy;
 use core::mem::offset_of;
-use pebble_abi::object::{Domain, Hart, Thread};
+use pebble_abi::object::{Domain, Thread};
 
 /// Code under verification, and what happened on the current path.
 pub(crate) struct Machine<'a> {
@@ -99,134 +99,6 @@ impl Machine<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The literal at `offset` bytes from the block's entry: a number that the proof leaves open, or what it is.
-    fn literal(&mut self, offset: i64) -> Option<Term> {
-        if offset == RETURN_LITERAL as i64 {
-            // An address, which depends on where the block is; its own code has no use for it.
-            return Some(JUNK);
-        }
-        if offset >= 0 || offset % 8 != 0 {
-            return None;
-        }
-        let index = (self.entry as i64).checked_add(offset / 4)?;
-        let value = literal(self.words, usize::try_from(index).ok()?)?;
-        Some(match self.parameters.literal(value) {
-            Some(parameter) => parameter.term(),
-            None => self.terms.number(value),
-        })
-    }
-
-    /// What is in memory now.
-    fn load(
-        &mut self,
-        state: &State,
-        base: Term,
-        offset: i32,
-        width: Width,
-    ) -> Result<Term, Reason> {
-        if let ((BLOCK, number), Width::Double) = (self.terms.place(base, offset as i64), width) {
-            return self.literal(number).ok_or(Reason::Load);
-        }
-        let bytes = if width == Width::Double { 8 } else { 4 };
-        let (record, base, offset) = self.locate(state, base, offset).ok_or(Reason::Load)?;
-        if !loadable(state, record, base, offset, bytes) {
-            return Err(Reason::Load);
-        }
-        // The store that may have been there is not known any more.
-        if state.settled && record == Record::Hart && offset == field!(Hart.fp_owner) {
-            return Err(Reason::Alias);
-        }
-        let mut late = false;
-        let events = match self.log.may_have_stored(record, offset) {
-            true => self.log.events(),
-            false => &[],
-        };
-        for event in events.iter().rev() {
-            let Event::Store {
-                record: other,
-                base: place,
-                offset: at,
-                value,
-            } = *event
-            else {
-                continue;
-            };
-            // An entry may be in any page table, the one that is being walked among them.
-            let entry = matches!(
-                other,
-                Record::WindowEntry | Record::GiftEntry | Record::PageTable
-            );
-            if entry && record == Record::PageTable {
-                return Err(Reason::Alias);
-            }
-            // Floating-point registers may be in a frame, or in a thread's record, word by word.
-            if record == Record::Floats {
-                let floats = field!(Thread.fp)..core::mem::size_of::<Thread>() as i32;
-                match other {
-                    Record::Frame => return Err(Reason::Alias),
-                    Record::Thread if floats.contains(&at) => {
-                        late |= (at - floats.start - offset).abs() < 8
-                    }
-                    _ => {}
-                }
-                continue;
-            }
-            if other != record || (at - offset).abs() >= 8 {
-                continue;
-            }
-            if place == base
-                && at == offset
-                && (width == Width::Double || record == Record::Counter)
-            {
-                return Ok(value);
-            }
-            late = true;
-        }
-        if late {
-            // The thread whose registers were saved may be this one: the value is the current one.
-            if record == Record::Floats {
-                return Ok(self.terms.term(Node::Late { base, offset }));
-            }
-            return Err(Reason::Alias);
-        }
-        // Half of one of these words is another number than the whole.
-        if state.pushed && base == THREAD && width == Width::Double {
-            match offset {
-                o if o == field!(Thread.invocation) => return Ok(PUSHED),
-                o if o == field!(Thread.fp_live) => return Ok(SAVED),
-                _ => {}
-            }
-        }
-        Ok(self.terms.term(Node::Load {
-            base,
-            offset,
-            width,
-        }))
-    }
-
-    fn store(
-        &mut self,
-        state: &State,
-        base: Term,
-        offset: i32,
-        width: Width,
-        value: Term,
-    ) -> Result<(), Reason> {
-        let bytes = if width == Width::Double { 8 } else { 4 };
-        let (record, base, offset) = self.locate(state, base, offset).ok_or(Reason::Store)?;
-        // Words that are half of a field have no store: only counters are that short.
-        let half = width == Width::Word && record != Record::Counter;
-        if half || !storable(state, record, base, offset, bytes) {
-            return Err(Reason::Store);
-        }
-        self.log.push(Event::Store {
-            record,
-            base,
-            offset,
-            value,
-        })
     }
 
     /// One instruction that is neither a branch nor a way out.
