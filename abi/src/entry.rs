@@ -132,6 +132,9 @@ pub mod portal_manager {
     pub const TIME_OFFSET: usize = 22;
     /// [`crate::slot::PORTAL_ACCEPT`].
     pub const PORTAL_ACCEPT: usize = 24;
+    /// VM server only: `portal_open_as(a1 = name, a2 = specification)`: as `portal_open`, but only a portal with these
+    /// argument letters, and with this trust in its callee.
+    pub const PORTAL_OPEN_AS: usize = 25;
 }
 
 /// Entries of the VM server.
