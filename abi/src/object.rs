@@ -34,10 +34,11 @@ pub const INVOCATION_RESERVE: u64 = 904;
 /// Room between [`Thread::invocation_limit`] and [`Thread::system_limit`], for the calls that servers make
 /// on behalf of a thread that faulted.
 pub const SYSTEM_RESERVE: u64 = 2560;
-/// State of a thread: it runs on a hart.
-pub const RUNNING: u64 = 0;
 /// State of a thread: everything about it is on its invocation stack (design invariant I4).
-pub const PARKED: u64 = 1;
+pub const PARKED: u64 = 0;
+/// State of a thread: it runs on a hart. So does a thread with any other state that is not [`PARKED`]: the switch stores
+/// the address of the thread's record.
+pub const RUNNING: u64 = 1;
 
 /// A thread as portal code knows it (USENIX paper, "Nucleus Data Structures").
 #[repr(C)]

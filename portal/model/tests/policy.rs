@@ -113,7 +113,10 @@ fn a_portal_is_accepted_only_for_what_it_was_made_for() {
 #[test]
 fn a_processor_without_asids_needs_its_flushes() {
     let with = Shared::new(true, true);
-    let without = Shared::new(false, true);
+    let without = System {
+        asid: false,
+        ..with.system
+    };
     let specification = read("nmci");
     let kind = Kind::Call {
         specification: &specification,
@@ -121,10 +124,7 @@ fn a_processor_without_asids_needs_its_flushes() {
         constant: 5,
     };
     let portal = make(&kind, NAME, &with.system, arena::CODE_ADDRESS).expect("accepted with ASIDs");
-    assert_eq!(
-        judge(&portal, kind, NAME, &without.system),
-        Err(Reason::Flush)
-    );
+    assert_eq!(judge(&portal, kind, NAME, &without), Err(Reason::Flush));
 }
 
 /// The VM server's template may use the bits that are left to software, and no others.

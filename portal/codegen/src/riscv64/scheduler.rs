@@ -7,10 +7,16 @@
 use super::asm::{csr, registers::*, Assembler, Label};
 use super::*;
 use pebble_abi::errno::Errno;
-use pebble_abi::layout;
 use pebble_abi::object::{self, FrameKind, FrameName};
+use pebble_abi::{layout, semaphore};
 
 use crate::{Name, System};
+
+const _: () = assert!(semaphore::LATER_WHICH == semaphore::LATER + 1);
+
+/// The register that holds [`object::PARKED`].
+const PARKED: Register = ZERO;
+const _: () = assert!(object::PARKED == 0 && layout::MAX_THREADS == 256);
 
 const HEADER: i32 = object::FRAME_HEADER as i32;
 
@@ -32,15 +38,13 @@ fn park(a: &mut Assembler<'_>, name: Name) {
     a.sd(T2, FRAME_DOMAIN, T1);
     a.sd(RA, FRAME_PC, T1);
     a.sd(SP, FRAME_SP, T1);
-    a.sd(ZERO, FRAME_STACK, T1);
     a.csrr(T3, csr::SSCRATCH);
     a.sd(T3, HEADER, T1);
     for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
         a.sd(Register(*register as u32), HEADER + 8 * index as i32, T1);
     }
     a.sd(T1, INVOCATION, TP);
-    a.li(T3, object::PARKED as i32);
-    a.sd(T3, STATE, TP);
+    a.sd(PARKED, STATE, TP);
 }
 
 /// Jumps to `entry` in the scheduler with the thread's number in `a0`.
@@ -111,7 +115,8 @@ pub(super) fn wait(a: &mut Assembler<'_>, index: u64, name: Name, system: &Syste
     blocking(a, index, system.scheduler.p, name, system);
 }
 
-/// V: inline while nobody waits. A counter that would overflow also goes to the scheduler, which refuses.
+/// V: inline while nobody waits, and left for the scheduler's next entry while the one who waits would not run before
+/// that anyway. A counter that would overflow goes to the scheduler, which refuses.
 pub(super) fn post(a: &mut Assembler<'_>, index: u64, name: Name, system: &System) {
     let mut wakes = Label::new();
     a.load_literal(T3, system.semaphores + 4 * index);
@@ -123,6 +128,17 @@ pub(super) fn post(a: &mut Assembler<'_>, index: u64, name: Name, system: &Syste
     a.csrw(csr::SEPC, RA);
     leave(a);
     a.bind(&wakes);
+    let mut now = Label::new();
+    a.load_literal(T3, system.semaphores + 4 * semaphore::LATER as u64);
+    a.lw(T4, 0, T3);
+    a.blt(T2, T4, &mut now);
+    a.sw(ZERO, 0, T3);
+    a.li(T4, index as i32);
+    a.sw(T4, 4, T3);
+    a.li(A0, 0);
+    a.csrw(csr::SEPC, RA);
+    leave(a);
+    a.bind(&now);
     blocking(a, index, system.scheduler.v, name, system);
 }
 
@@ -155,28 +171,21 @@ pub(super) fn tail(a: &mut Assembler<'_>, entry: u64, system: &System) {
     enter_scheduler(a, entry, system);
 }
 
-/// Resumes the parked thread `a0`, whose call gets the result `a1`. Any number is safe: a thread that is not there
-/// or not parked is refused (docs/soundness).
+/// Resumes the parked thread `a0` (its low byte), whose call gets the result `a1`. Any number is safe: a thread that is
+/// not there or not parked is refused (docs/soundness).
 pub(super) fn switch(a: &mut Assembler<'_>, system: &System) {
     let mut refused = Label::new();
-    a.li(T2, layout::MAX_THREADS as i32);
-    a.bgeu(A0, T2, &mut refused);
+    a.andi(A0, A0, layout::MAX_THREADS as i32 - 1);
     a.load_literal(T3, system.threads);
     a.slli(T4, A0, 3);
     a.add(T3, T3, T4);
     a.ld(T3, 0, T3);
     a.beq(T3, ZERO, &mut refused);
     a.ld(T4, STATE, T3);
-    a.addi(T4, T4, -(object::PARKED as i32));
-    a.bne(T4, ZERO, &mut refused);
+    a.bne(T4, PARKED, &mut refused);
     a.mv(TP, T3);
-    a.sd(ZERO, STATE, TP);
+    a.sd(TP, STATE, TP);
     a.mv(A0, A1);
-    a.load_literal(
-        T4,
-        system.hart + offset_of!(object::Hart, reservation) as u64,
-    );
-    a.end_reservation(T4);
     float::disable(a);
     a.li(T3, INTERRUPTS);
     a.csrw(csr::SIE, T3);

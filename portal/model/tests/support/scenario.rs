@@ -393,7 +393,7 @@ pub fn parked(m: &mut Machine, random: &mut Random, shared: &Shared) {
         m.set(thread + field!(Thread.invocation), top);
         m.set(
             thread + field!(Thread.state),
-            random.pick(&[object::PARKED, object::PARKED, object::PARKED, 0, 7]),
+            random.pick(&[object::PARKED, object::PARKED, object::PARKED, 1, thread]),
         );
         m.set(thread + field!(Thread.hart), HART);
         m.set(top + field!(Frame.portal), portal);

@@ -220,8 +220,8 @@ impl Machine<'_> {
         let Node::Left { of, by: 3 } = self.terms.node(base) else {
             return None;
         };
-        let limit = self.terms.number(MAX_THREADS as u64);
-        let bounded = self.holds(crate::state::Test::LessUnsigned, of, limit, true);
+        let bounded =
+            matches!(self.terms.node(of), Node::And { mask, .. } if mask == MAX_THREADS as i16 - 1);
         let base = self.terms.add_number(base, number);
         (number as u64 == self.policy.system.threads && bounded).then_some((
             Record::Threads,
