@@ -37,6 +37,29 @@ impl Text {
     }
 }
 
+impl Action {
+    /// The domain with which the portal ends: its callee, or whose the semaphore is.
+    pub fn depends_on(self) -> Option<usize> {
+        match self {
+            Action::Call { target, .. } => Some(target as usize),
+            Action::SemaphoreWait { owner, .. } | Action::SemaphorePost { owner, .. } => {
+                Some(owner as usize)
+            }
+            Action::Dead => None,
+        }
+    }
+
+    /// The semaphore that it is about.
+    pub fn semaphore(self) -> Option<u16> {
+        match self {
+            Action::SemaphoreWait { index, .. } | Action::SemaphorePost { index, .. } => {
+                Some(index)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What a portal does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -50,9 +73,19 @@ pub enum Action {
         constant: u64,
     },
     /// P on the semaphore.
-    SemaphoreWait(u16),
+    SemaphoreWait {
+        /// Which.
+        index: u16,
+        /// Domain in whose table it was made, and with which it ends; others have it by `portal_accept`.
+        owner: u16,
+    },
     /// V on the semaphore.
-    SemaphorePost(u16),
+    SemaphorePost {
+        /// Which.
+        index: u16,
+        /// As for P.
+        owner: u16,
+    },
     /// The callee died.
     Dead,
 }
@@ -81,8 +114,8 @@ pub struct Tables {
     pub count: [u16; MAX_DOMAINS],
     /// Code units of each domain's portals.
     pub units: [u16; MAX_DOMAINS],
-    /// Portals that call into each domain.
-    into: [u16; MAX_DOMAINS],
+    /// Portals that end with each domain ([`Action::depends_on`]): without any, nobody has to look for them.
+    pub dependent: [u16; MAX_DOMAINS],
     next: usize,
 }
 
@@ -94,7 +127,7 @@ impl Tables {
             index: [[0; NPORTALS]; MAX_DOMAINS],
             count: [0; MAX_DOMAINS],
             units: [0; MAX_DOMAINS],
-            into: [0; MAX_DOMAINS],
+            dependent: [0; MAX_DOMAINS],
             next: 0,
         }
     }
@@ -130,8 +163,8 @@ impl Tables {
         self.index[domain][slot] = free as u16 + 1;
         self.count[domain] += 1;
         self.units[domain] += portal.code.units;
-        if let Action::Call { target, .. } = portal.action {
-            self.into[target as usize] += 1;
+        if let Some(on) = portal.action.depends_on() {
+            self.dependent[on] += 1;
         }
         objects.write(
             objects.read_domain(domain).table + 8 * slot as u64,
@@ -155,27 +188,33 @@ impl Tables {
         self.count[domain] -= 1;
         let portal = self.records[index].take();
         self.units[domain] -= portal.map_or(0, |portal| portal.code.units);
-        if let Some(Action::Call { target, .. }) = portal.map(|portal| portal.action) {
-            self.into[target as usize] -= 1;
+        if let Some(on) = portal.and_then(|portal| portal.action.depends_on()) {
+            self.dependent[on] -= 1;
         }
         portal
     }
 
-    /// Lets one portal into `target` answer `-EOWNERDEAD` from now on; answers its former code, `None` when there is none left.
-    pub fn bury_next(&mut self, objects: Objects, target: usize, dead: u64) -> Option<Placed> {
-        // All portals are looked through only if there is one.
-        if self.into[target] == 0 {
-            return None;
-        }
-        let portal = self.records.iter_mut().flatten().find(|portal| {
-            matches!(portal.action, Action::Call { target: t, .. } if t as usize == target)
-        })?;
+    /// Lets one portal whose action is `doomed` answer `-EOWNERDEAD` from now on; answers its former code, `None` when there is
+    /// none left.
+    pub fn bury_next(
+        &mut self,
+        objects: Objects,
+        doomed: impl Fn(&Portal) -> bool,
+        dead: u64,
+    ) -> Option<Placed> {
+        let portal = self
+            .records
+            .iter_mut()
+            .flatten()
+            .find(|portal| doomed(portal))?;
         objects.write(
             objects.read_domain(portal.domain as usize).table + 8 * portal.slot as u64,
             dead,
         );
+        if let Some(on) = portal.action.depends_on() {
+            self.dependent[on] -= 1;
+        }
         portal.action = Action::Dead;
-        self.into[target] -= 1;
         self.units[portal.domain as usize] -= portal.code.units;
         Some(core::mem::take(&mut portal.code))
     }

@@ -90,6 +90,7 @@ impl Parameters {
                         Argument::OpenWindow(pages) => (8, pages),
                         Argument::Give(pages) => (9, pages),
                         Argument::Take(pages) => (10, pages),
+                        Argument::Capability => (11, 0),
                     };
                     if pages > 15 {
                         return this;

@@ -5,7 +5,7 @@ use pebble_abi::object::{self, FrameKind, FrameName, Thread};
 use pebble_portal_spec::portal::{Kind, Name};
 use pebble_portal_spec::{Stack, State as Kept};
 
-use super::{gift, Part};
+use super::{capability, gift, Part};
 use crate::machine::Machine;
 use crate::record::field;
 use crate::state::{csr, register, FloatUnit, State};
@@ -15,7 +15,8 @@ use crate::term::{BLOCK, FRAME, JUNK, LINK, THREAD, ZERO};
 pub(crate) fn frame_bytes(kind: &Kind<'_>) -> i32 {
     let bytes = match kind {
         Kind::Call { specification, .. } => {
-            gift::saved_bytes(specification) + 8 * gift::takes(specification).count() as u64
+            let words = gift::takes(specification).count() + capability::words(specification);
+            gift::saved_bytes(specification) + 8 * words as u64
         }
         Kind::Scheduler { .. }
         | Kind::SemaphoreWait { .. }
@@ -44,14 +45,20 @@ fn frame_kind(kind: &Kind<'_>) -> FrameKind {
 /// What that frame is named.
 pub(crate) fn frame_name(kind: &Kind<'_>, name: Name) -> u64 {
     let bytes = frame_bytes(kind) as u64;
-    FrameName::new(
+    let kind_of_frame = frame_kind(kind);
+    let mut frame = FrameName::new(
         name.generation,
         name.domain,
         name.slot,
-        frame_kind(kind),
+        kind_of_frame,
         bytes,
-    )
-    .0
+    );
+    if let Kind::Call { specification, .. } = kind {
+        if capability::words(specification) > 0 {
+            frame = frame.passing();
+        }
+    }
+    frame.0
 }
 
 /// The state in which a part begins.

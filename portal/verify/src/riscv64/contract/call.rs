@@ -36,6 +36,9 @@ pub(super) fn leave(mut exit: Exit<'_, '_>, specification: &Specification) -> Re
     if exit.machine.holds(Test::LessUnsigned, top, limit, true) {
         return exit.answer(Errno::TooDeep);
     }
+    if capability::refused(&mut exit, specification) {
+        return exit.answer(Errno::BadDescriptor);
+    }
     if gift::refused(&mut exit, specification) {
         return exit.answer(Errno::Fault);
     }
@@ -139,6 +142,7 @@ fn commit(
             "the invoker's address for letter `T`",
         )?;
     }
+    capability::recorded(&mut exit, specification, -8)?;
     exit.invocation(-bytes)?;
 
     // The stack.
@@ -174,7 +178,7 @@ fn commit(
     for (index, argument) in specification.arguments().iter().enumerate() {
         let number = register::A0 + index as u8;
         let value = match argument {
-            Argument::Word => exit.input(number),
+            Argument::Word | Argument::Capability => exit.input(number),
             Argument::Constant => exit.wished(Parameter::Constant),
             Argument::Slot => exit.wished(Parameter::Slot),
             Argument::Thread => exit.load(THREAD, field!(Thread.number)),

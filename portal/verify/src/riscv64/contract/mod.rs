@@ -7,6 +7,7 @@
 mod back;
 mod begin;
 mod call;
+mod capability;
 mod float;
 mod gift;
 mod scheduler;
