@@ -313,6 +313,24 @@ fn forgotten_proofs_are_made_again() {
             let portal = made(&kind, wish.name, &shared.system, &mut random);
             let answer = judge(&mut workspace, &portal, kind, wish.name, &shared.system);
             assert_eq!(answer, Ok(portal.report));
+            // Those that are still known, this one among them, are what they say.
+            let mut known = 0;
+            for (specification, wish) in &portals {
+                let kind = wish.kind(specification);
+                let policy = Policy {
+                    kind,
+                    name: wish.name,
+                    system: &shared.system,
+                };
+                let mut words = [0; arena::CODE_WORDS];
+                if let Some(block) = workspace.fill(&policy, arena::CODE_ADDRESS, &mut words) {
+                    let code = &words[..block.words];
+                    let fresh = verify(code, block.entry, arena::CODE_ADDRESS, &policy);
+                    assert_eq!(fresh, Ok(block.report));
+                    known += 1;
+                }
+            }
+            assert!(known > 0 && known < 80, "{known} are known");
         }
     }
 }

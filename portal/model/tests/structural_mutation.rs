@@ -118,7 +118,7 @@ fn blocks_of_another_structure_are_refused_or_harmless() {
         system: false,
     };
     for text in [
-        "npcii", "sp=ii", "npcwi", "spr", "smcwi", "nmcG", "nmcW2", "npT",
+        "npcii", "sp=ii", "npcwi", "spr", "smcwi", "nmcG", "nmcW2", "npT", "npkik",
     ] {
         let specification = Specification::parse(text.as_bytes()).expect("a valid specification");
         let kind = Kind::Call {

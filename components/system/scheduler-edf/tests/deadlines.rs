@@ -105,7 +105,7 @@ impl World {
                 task.left = task.work;
                 // Even, because hrtime counts pairs of cycles.
                 let until = task.release.div_ceil(2);
-                self.running = self.scheduler.sleep(self.running, until).thread as u8;
+                self.running = self.scheduler.sleep(self.running, until).thread() as u8;
             }
         }
     }

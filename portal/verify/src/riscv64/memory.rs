@@ -60,6 +60,7 @@ impl Machine<'_> {
                 base: place,
                 offset: at,
                 value,
+                ..
             } = *event
             else {
                 continue;
@@ -142,6 +143,7 @@ impl Machine<'_> {
             base,
             offset,
             value,
+            again: false,
         })
     }
 }

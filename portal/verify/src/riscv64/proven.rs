@@ -8,7 +8,7 @@ use crate::parameter::{literal, Parameter, Parameters, IMMEDIATES};
 use crate::{Filled, Policy, Report};
 
 /// Most shapes that are kept.
-const SHAPES: usize = 48;
+const SHAPES: usize = 64;
 /// Most words of all kept shapes together.
 const WORDS: usize = 5120;
 /// Most literals of a shape, and most instructions with a number of the wish in them.
@@ -45,9 +45,13 @@ struct Shape {
 pub(crate) struct Proven {
     system: System,
     shapes: [Shape; SHAPES],
+    /// Shapes behind this many are empty.
     count: usize,
+    /// The words of one shape after the other, round and round.
     words: [u32; WORDS],
-    used: usize,
+    next: usize,
+    /// The shape that goes when all are taken.
+    victim: usize,
 }
 
 impl Proven {
@@ -57,7 +61,8 @@ impl Proven {
             shapes: [Shape::NONE; SHAPES],
             count: 0,
             words: [0; WORDS],
-            used: 0,
+            next: 0,
+            victim: 0,
         }
     }
 
@@ -114,10 +119,10 @@ impl Proven {
     /// Forgets everything.
     pub(crate) fn forget(&mut self) {
         self.count = 0;
-        self.used = 0;
+        self.next = 0;
     }
 
-    /// Keeps what was proved of `candidate` with the numbers of `parameters` left open. When there is no room, all proofs
+    /// Keeps what was proved of `candidate` with the numbers of `parameters` left open. Without room the oldest proofs
     /// are forgotten: they can be made again.
     pub(crate) fn keep(
         &mut self,
@@ -130,21 +135,42 @@ impl Proven {
             return;
         };
         let words = candidate.words;
-        // Beginning where eight bytes do: blocks are copied from here.
-        self.used = self.used.next_multiple_of(2);
-        let full = self.count == SHAPES || self.used + words.len() > WORDS;
-        if full || self.system != *policy.system {
+        if self.system != *policy.system {
             self.system = *policy.system;
             self.forget();
         }
-        let Some(place) = self.words.get_mut(self.used..self.used + words.len()) else {
+        // Beginning where eight bytes do: blocks are copied from here.
+        let mut start = self.next.next_multiple_of(2);
+        if start + words.len() > WORDS {
+            start = 0;
+        }
+        let end = start + words.len();
+        let Some(place) = self.words.get_mut(start..end) else {
             return;
         };
+        // What was proved of other words that were there is forgotten with them.
+        for old in &mut self.shapes[..self.count] {
+            if (old.start as usize) < end && start < (old.start + old.words) as usize {
+                *old = Shape::NONE;
+            }
+        }
         place.copy_from_slice(words);
-        shape.start = self.used as u16;
-        self.used += words.len();
-        self.shapes[self.count] = shape;
-        self.count += 1;
+        self.next = end;
+        shape.start = start as u16;
+        let known = &self.shapes[..self.count];
+        let free = known.iter().position(|old| old.form == 0);
+        let index = match free {
+            Some(index) => index,
+            None if self.count < SHAPES => {
+                self.count += 1;
+                self.count - 1
+            }
+            None => {
+                self.victim = (self.victim + 1) % SHAPES;
+                self.victim
+            }
+        };
+        self.shapes[index] = shape;
     }
 }
 

@@ -72,6 +72,8 @@ pub(crate) enum Event {
         base: Term,
         offset: i32,
         value: Term,
+        /// The path has stored to this place before.
+        again: bool,
     },
     /// `None`: all of them.
     Flush {
@@ -223,7 +225,17 @@ impl Log {
     pub(crate) fn events(&self) -> &[Event] {
         &self.events[self.hidden.events..self.used]
     }
-    pub(crate) fn push(&mut self, event: Event) -> Result<(), Reason> {
+    pub(crate) fn push(&mut self, mut event: Event) -> Result<(), Reason> {
+        if let Event::Store {
+            base,
+            offset,
+            ref mut again,
+            ..
+        } = event
+        {
+            let same = |event: &Event| matches!(event, Event::Store { base: b, offset: o, .. } if *b == base && *o == offset);
+            *again = self.stored.offsets & bit(offset) != 0 && self.events().iter().any(same);
+        }
         *self.events.get_mut(self.used).ok_or(Reason::TooComplex)? = event;
         if let Event::Store { record, offset, .. } = event {
             self.stored.offsets |= bit(offset);

@@ -45,18 +45,20 @@ fn frame_kind(kind: &Kind<'_>) -> FrameKind {
 /// What that frame is named.
 pub(crate) fn frame_name(kind: &Kind<'_>, name: Name) -> u64 {
     let bytes = frame_bytes(kind) as u64;
-    let frame = FrameName::new(
+    let kind_of_frame = frame_kind(kind);
+    let mut frame = FrameName::new(
         name.generation,
         name.domain,
         name.slot,
-        frame_kind(kind),
+        kind_of_frame,
         bytes,
     );
-    match kind {
-        Kind::Call { specification, .. } if capability::words(specification) > 0 => frame.passing(),
-        _ => frame,
+    if let Kind::Call { specification, .. } = kind {
+        if capability::words(specification) > 0 {
+            frame = frame.passing();
+        }
     }
-    .0
+    frame.0
 }
 
 /// The state in which a part begins.

@@ -392,7 +392,7 @@ impl<'m, 'a> Exit<'m, 'a> {
         let events = self.machine.log.events();
         let mut effects = 0;
         let mut words = 0;
-        for (index, event) in events.iter().enumerate() {
+        for event in events {
             match *event {
                 Event::Space => {}
                 Event::Store {
@@ -401,13 +401,7 @@ impl<'m, 'a> Exit<'m, 'a> {
                     offset,
                     ..
                 } if base == self.top && self.scratch.contains(&offset) => {}
-                Event::Store { base, offset, .. } => {
-                    let again = events[index + 1..].iter().any(
-                        |later| matches!(later, Event::Store { base: b, offset: o, .. } if *b == base && *o == offset),
-                    );
-                    words += usize::from(!again);
-                }
-                Event::Flush { .. } => effects += 1,
+                Event::Store { again, .. } => words += usize::from(!again),
                 _ => effects += 1,
             }
         }
