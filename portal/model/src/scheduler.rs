@@ -38,9 +38,6 @@ impl World<'_> {
     }
 
     pub(crate) fn scheduler_entry(&self, m: &mut Machine, portal: &Portal<'_>, entry: u64) {
-        if m.is_too_deep(portal.name.system) {
-            return m.fail(Errno::TooDeep);
-        }
         self.park(m, portal);
         self.enter_scheduler(m, entry);
     }
@@ -72,24 +69,20 @@ impl World<'_> {
     }
 
     fn semaphore_in_scheduler(&self, m: &mut Machine, portal: &Portal<'_>, index: u64, entry: u64) {
-        if m.is_too_deep(portal.name.system) {
-            return m.fail(Errno::TooDeep);
-        }
         self.park(m, portal);
         m.x[A1] = index;
         self.enter_scheduler(m, entry);
     }
 
-    /// The parked thread `a0` goes on, its call's result is `a1`.
+    /// The parked thread `a1` goes on, its call's result is `a0`.
     pub(crate) fn switch(&self, m: &mut Machine) {
-        let number = m.x[A0] % MAX_THREADS as u64;
+        let number = m.x[A1] % MAX_THREADS as u64;
         let thread = m.get(self.system.threads + 8 * number);
         if thread == 0 || m.get(thread + field!(Thread.state)) != object::PARKED {
             return m.fail(Errno::NoSuchProcess);
         }
         m.thread = thread;
         m.set(thread + field!(Thread.state), thread);
-        m.x[A0] = m.x[A1];
         m.float_on = false;
         m.sie = INTERRUPTS;
         self.return_from_portal(m);

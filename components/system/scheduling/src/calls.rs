@@ -20,7 +20,12 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
         self.since = self.machine.cycles();
         // Whoever does P and V next is told what may be left then.
         self.machine.counters().allow_later(0);
-        self.turn_ends(next, self.threads[next].result)
+        let result = self.threads[next].result;
+        if self.policy.level(&self.threads, next).is_none() {
+            return self.turn_ends(next, result);
+        }
+        // Of two threads that took turns each has an equal.
+        self.turn_ends_after(self.threads[next].remaining, Next::new(next, result))
     }
 
     /// P when portal code found the counter at zero or less, or the semaphore closed.

@@ -10,7 +10,7 @@ use crate::{Clock, Counters, Machine, Policy, Queue, Semaphores, State, Threads,
 /// gets its turn between them.
 pub const EXPIRIES: usize = 2;
 
-/// What every entry returns: portal code hands it to `SWITCH`. Two registers in one value, which the compiler passes on
+/// What every entry returns, the result in the first register: portal code hands it to `SWITCH`. Two registers in one value, which the compiler passes on
 /// from a function that it jumps to; a structure would cost a stack frame at each such place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
@@ -19,17 +19,17 @@ pub struct Next(u128);
 impl Next {
     #[inline(always)]
     pub(crate) fn new(thread: u8, result: i64) -> Next {
-        Next(u128::from(thread) | u128::from(result as u64) << 64)
+        Next(u128::from(result as u64) | u128::from(thread) << 64)
     }
 
     /// The thread to resume.
     pub fn thread(self) -> u64 {
-        self.0 as u64
+        (self.0 >> 64) as u64
     }
 
     /// What the call that it was in answers; without meaning after an interrupt.
     pub fn result(self) -> i64 {
-        (self.0 >> 64) as i64
+        self.0 as i64
     }
 }
 
@@ -109,14 +109,21 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
     /// The second half of that.
     #[inline(always)]
     pub(crate) fn turn_ends(&mut self, runs: u8, result: i64) -> Next {
-        if let Some(allowance) = self.policy.allowance(&self.threads, runs) {
-            // A turn is at most 2^32 microseconds: the sum stays far below the end of time.
-            let end = self.since.wrapping_add(allowance);
-            if !self.clock.covers(end) {
-                return self.arm_and(end, Next::new(runs, result));
-            }
+        let next = Next::new(runs, result);
+        match self.policy.allowance(&self.threads, runs) {
+            Some(allowance) => self.turn_ends_after(allowance, next),
+            None => next,
         }
-        Next::new(runs, result)
+    }
+
+    #[inline(always)]
+    pub(crate) fn turn_ends_after(&mut self, allowance: u64, next: Next) -> Next {
+        // A turn is at most 2^32 microseconds: the sum stays far below the end of time.
+        let end = self.since.wrapping_add(allowance);
+        if !self.clock.covers(end) {
+            return self.arm_and(end, next);
+        }
+        next
     }
 
     /// Tells portal code which V it may leave while a thread of this level runs.

@@ -56,8 +56,7 @@ pub(super) fn enter_scheduler(a: &mut Assembler<'_>, entry: u64, system: &System
     a.load_literal(SP, system.scheduler.stack);
     a.load_literal(T3, entry);
     a.csrw(csr::SEPC, T3);
-    a.lui(RA, layout::GATE as u32);
-    a.addi(RA, RA, layout::GATE_SWITCH as i32);
+    a.load_literal(RA, layout::GATE + layout::GATE_SWITCH);
     a.lw(A0, NUMBER, TP);
     leave(a);
 }
@@ -82,23 +81,16 @@ fn resume(a: &mut Assembler<'_>, system: &System) {
     a.sret();
 }
 
-/// Loads the top of the invocation stack into `t1`; branches when it is too full. Uses `t2`.
-fn check_depth(a: &mut Assembler<'_>, name: Name, too_deep: &mut Label) {
-    a.ld(T1, INVOCATION, TP);
-    a.ld(T2, if name.system { SYSTEM_LIMIT } else { LIMIT }, TP);
-    a.bltu(T1, T2, too_deep);
-}
-
-/// An entry of the scheduler.
+/// An entry of the scheduler. It needs no look at the depth of the invocation stack: its frame is shorter than an
+/// interrupt's, for which there always is room, and gone before the program goes on.
 pub(super) fn entry(a: &mut Assembler<'_>, entry: u64, name: Name, system: &System) {
-    let mut too_deep = Label::new();
-    check_depth(a, name, &mut too_deep);
+    a.ld(T1, INVOCATION, TP);
     park(a, name);
     enter_scheduler(a, entry, system);
-    a.bind(&too_deep);
-    answer(a, Errno::TooDeep.negated() as i32);
     resume(a, system);
 }
+
+const _: () = assert!(object::PARTIAL_FRAME <= object::FULL_FRAME);
 
 /// P: the paper planned it as a hybrid portal; inline while the counter is positive.
 pub(super) fn wait(a: &mut Assembler<'_>, index: u64, name: Name, system: &System) {
@@ -143,13 +135,10 @@ pub(super) fn post(a: &mut Assembler<'_>, index: u64, name: Name, system: &Syste
 }
 
 fn blocking(a: &mut Assembler<'_>, index: u64, entry: u64, name: Name, system: &System) {
-    let mut too_deep = Label::new();
-    check_depth(a, name, &mut too_deep);
+    a.ld(T1, INVOCATION, TP);
     park(a, name);
     a.li(A1, index as i32);
     enter_scheduler(a, entry, system);
-    a.bind(&too_deep);
-    answer(a, Errno::TooDeep.negated() as i32);
     resume(a, system);
 }
 
@@ -171,13 +160,13 @@ pub(super) fn tail(a: &mut Assembler<'_>, entry: u64, system: &System) {
     enter_scheduler(a, entry, system);
 }
 
-/// Resumes the parked thread `a0` (its low byte), whose call gets the result `a1`. Any number is safe: a thread that is
+/// Resumes the parked thread `a1` (its low byte), whose call gets the result `a0`. Any number is safe: a thread that is
 /// not there or not parked is refused (docs/soundness).
 pub(super) fn switch(a: &mut Assembler<'_>, system: &System) {
     let mut refused = Label::new();
-    a.andi(A0, A0, layout::MAX_THREADS as i32 - 1);
+    a.andi(T4, A1, layout::MAX_THREADS as i32 - 1);
     a.load_literal(T3, system.threads);
-    a.slli(T4, A0, 3);
+    a.slli(T4, T4, 3);
     a.add(T3, T3, T4);
     a.ld(T3, 0, T3);
     a.beq(T3, ZERO, &mut refused);
@@ -185,7 +174,6 @@ pub(super) fn switch(a: &mut Assembler<'_>, system: &System) {
     a.bne(T4, PARKED, &mut refused);
     a.mv(TP, T3);
     a.sd(TP, STATE, TP);
-    a.mv(A0, A1);
     float::disable(a);
     a.li(T3, INTERRUPTS);
     a.csrw(csr::SIE, T3);

@@ -372,7 +372,7 @@ pub fn parked(m: &mut Machine, random: &mut Random, shared: &Shared) {
         THREADS + 8 * number,
         random.pick(&[OTHER, OTHER, OTHER, THREAD, 0]),
     );
-    m.x[10] = match random.below(8) {
+    m.x[11] = match random.below(8) {
         0 => random.word(),
         1 => random.below(300),
         _ => number,

@@ -21,11 +21,6 @@ pub(super) fn enter(
     entry: u64,
     argument: Option<Parameter>,
 ) -> Result<(), Reason> {
-    let (top, limit) = call::limit(&mut exit);
-    if exit.machine.holds(Test::LessUnsigned, top, limit, true) {
-        return exit.answer(Errno::TooDeep);
-    }
-    call::depth(&mut exit)?;
     park(&mut exit)?;
     if let Some(argument) = argument {
         let argument = exit.wished(argument);
@@ -184,9 +179,9 @@ pub(super) fn resume(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
 
 const _: () = assert!(object::PARKED == 0);
 
-/// The switch: the parked thread `a0` goes on with the return code of its top frame, its result is `a1`.
+/// The switch: the parked thread `a1` goes on with the return code of its top frame, its result is `a0`.
 pub(super) fn switch(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
-    let (number, result) = (exit.input(register::A0), exit.input(register::A1));
+    let number = exit.input(register::A1);
     let terms = &mut exit.machine.terms;
     let index = terms.and(number, MAX_THREADS as i16 - 1);
     let offset = terms.left(index, 3);
@@ -203,7 +198,6 @@ pub(super) fn switch(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     exit.zero(state, true, "the thread is parked")?;
     exit.memory(thread, field!(Thread.state), thread, "the thread's state")?;
     exit.set(register::TP, thread);
-    exit.set(register::A0, result);
     exit.unit = FloatUnit::Off;
     exit.sie = exit.number(INTERRUPTS);
     let top = exit.load(thread, field!(Thread.invocation));
