@@ -54,6 +54,9 @@ pub struct Run {
     /// The same in the quick form; 0: the quick form leaves this run out.
     #[serde(default = "quick")]
     pub quick: u32,
+    /// Lines that others than the program write, each in full.
+    #[serde(default)]
+    pub others: Vec<String>,
     /// Put before the names of the figures.
     #[serde(default)]
     pub prefix: String,
@@ -95,6 +98,8 @@ pub struct Derived {
     /// Which of its statistics is taken.
     #[serde(default)]
     pub statistic: Statistic,
+    /// The median of this one is added.
+    pub plus: Option<String>,
     /// The median of this one is subtracted.
     pub minus: Option<String>,
     /// It is divided by the median of this one.
@@ -150,10 +155,11 @@ impl Derived {
                 .with_context(|| format!("`{}` needs the figure `{name}`", self.name))
         };
         let value = self.statistic.of(&find(&self.of)?);
-        match (&self.minus, &self.over) {
-            (Some(other), None) => Ok(value - find(other)?.median),
-            (None, Some(other)) => Ok(value / find(other)?.median),
-            _ => bail!("`{}`: say either `minus` or `over`", self.name),
+        match (&self.plus, &self.minus, &self.over) {
+            (Some(other), None, None) => Ok(value + find(other)?.median),
+            (None, Some(other), None) => Ok(value - find(other)?.median),
+            (None, None, Some(other)) => Ok(value / find(other)?.median),
+            _ => bail!("`{}`: say one of `plus`, `minus`, `over`", self.name),
         }
     }
 }
@@ -230,6 +236,7 @@ mod tests {
 
     #[test]
     fn figures_follow_from_others() -> Result<()> {
+        assert_eq!(derived("of = 'b'\nplus = 'a'")?, 40.0);
         assert_eq!(derived("of = 'b'\nminus = 'a'")?, 20.0);
         assert_eq!(derived("of = 'b'\nover = 'a'")?, 3.0);
         assert_eq!(derived("of = 'b'\nstatistic = 'maximum'\nover = 'a'")?, 4.5);
