@@ -13,13 +13,14 @@ mod table;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use anyhow::{Context, Result};
+use anyhow::{bail, Context, Result};
 use serde::Serialize;
 
 use crate::arguments;
 use crate::report::Report;
 use crate::repository::Repository;
 use crate::setup::{self, Needs};
+use crate::test::{Outcome, Session};
 
 use budget::Budget;
 use result::{Figure, Measured};
@@ -54,6 +55,40 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Be
         eprintln!("pebble: {complaint}");
     }
     Ok(u8::from(!complaints.is_empty()))
+}
+
+/// The quick form as tests, one for each row: every figure that has a limit keeps it.
+pub fn tests(session: &Session<'_>) -> Vec<Outcome> {
+    let prepared = row::all(session.repository).and_then(|rows| {
+        let budgets = budget::all(session.repository, &rows)?;
+        Ok((rows, budgets))
+    });
+    let (rows, budgets) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) if session.wants("bench") => {
+            return vec![Outcome::failed("bench", format!("{error:#}"))]
+        }
+        Err(_) => return Vec::new(),
+    };
+    let name = |row: &Row| format!("bench/{}", row.name);
+    let wanted: Vec<Row> = rows
+        .into_iter()
+        .filter(|row| session.wants(&name(row)))
+        .collect();
+    let names: Vec<String> = wanted.iter().map(name).collect();
+    let measured = measure_all(session.repository, session.report, wanted, true);
+    let outcomes = names.into_iter().zip(measured).map(|(name, measured)| {
+        let held = measured.and_then(|measured| {
+            let complaints = budget::complaints(&budgets, &measured, true);
+            if complaints.is_empty() {
+                Ok(())
+            } else {
+                bail!(complaints.join("\n"))
+            }
+        });
+        Outcome::of(&name, held)
+    });
+    outcomes.collect()
 }
 
 /// Measures rows, two at a time, in their order.
