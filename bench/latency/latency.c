@@ -1,13 +1,13 @@
 /* Row 6: from a timer interrupt to the thread that waited for it, while another thread does something else.
 
    As the embedded paper's figure 3: a thread of the highest priority in use sleeps until a random point in time, and
-   the sample is how late it is. Each background is a domain of its own (for the ring of semaphores and the windows
-   two), which shares the program's portal table and runs at a lower priority until it is ended. */
+   the sample is how late it is. Each background is a domain of its own (for the ring of semaphores two), which shares the program's portal table and runs at a lower priority until it is ended. */
 #include "../support/ring.h"
 
 #define BACKGROUND 10 /* priority of what runs behind; the program's own is 20 */
 #define FEWEST 5000   /* units of hrtime (two cycles) that a sleep lasts at the least */
 #define RANGE 20000   /* how many more it may last */
+#define SETTLE 2000000 /* units in which the system clears away a background that was ended */
 #define NOWHERE 0x7f000000L /* an address at which no program has memory */
 
 static int board;          /* slot: a call into the program's domain that returns at once */
@@ -84,6 +84,25 @@ static void hostile(void)
 	}
 }
 
+/* Ends domains while they compete with others for the processor: the ended thread leaves when its turn comes, up to a
+   quantum later, and then a server of high priority clears its domain away. */
+static void churn(void)
+{
+	if (ring_place == 1)
+		idle();
+	measure_good("thread_priority", thread_priority(BACKGROUND + 1));
+	for (;;) {
+		int child = measure_good("domain_fork", domain_fork(0));
+		if (child == 0) {
+			thread_priority(BACKGROUND);
+			idle();
+		}
+		hrsleep(hrtime() + FEWEST);
+		measure_good("domain_kill", domain_kill(child));
+		hrsleep(hrtime() + 2 * SETTLE);
+	}
+}
+
 static unsigned next_random(void)
 {
 	static unsigned state = 0x2545f491;
@@ -125,6 +144,7 @@ static void with(const char *name, int domains, void (*function)(void))
 	ring_make(1 + domains, background);
 	sample(name);
 	ring_end();
+	measure_good("hrsleep", hrsleep(hrtime() + SETTLE));
 }
 
 int main(int argc, char **argv)
@@ -145,5 +165,6 @@ int main(int argc, char **argv)
 	with("semaphore", 2, ring);
 	with("window", 1, windows);
 	with("hostile", 1, hostile);
+	with("churn", 2, churn);
 	return 0;
 }

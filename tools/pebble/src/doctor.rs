@@ -62,7 +62,7 @@ pub fn command(repository: &Repository, report: &Report) -> Result<u8> {
             format!("missing ({})", requirement.why),
             requirement.mend(),
         );
-        finding.optional = requirement.purpose == Purpose::Debug;
+        finding.optional = matches!(requirement.purpose, Purpose::Debug | Purpose::Peer);
         if let (Source::Package(package), false) = (&requirement.source, finding.optional) {
             packages.push(*package);
         }
