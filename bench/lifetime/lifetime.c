@@ -1,6 +1,8 @@
 /* Row 10: domains, threads and pages made, and components started, ended and replaced. Second argument: which. */
 #include "../support/measure.h"
 
+#define SETTLE 20000000 /* units after which the system has cleared away what was ended */
+
 static char name[NAMELEN] __attribute__((aligned(NAMELEN)));
 static int forever;
 
@@ -75,10 +77,11 @@ static int start(int slot, const char *what)
 	return measure_good(what, invoke_portal(slot, (long)name, 0, 0, 0, 0));
 }
 
-/* The component ran, ended, and everything that it held is free again. */
+/* The component ran, ended, and everything that it held is free again, if not at once then after a while. */
 static void gone(int domain, unsigned long free_pages)
 {
 	struct measure_record record;
+	measure_good("hrsleep", hrsleep(hrtime() + SETTLE));
 	int answer = system_info(MEASURE_DOMAIN, domain, &record);
 	if (answer >= 0 && record.values[6] & 1)
 		measure_fail("a component that should have ended", domain);
@@ -104,6 +107,7 @@ static void components(void)
 		sprintf(figure, "run/%s", run[i]);
 		MEASURE(figure, 1, start(starting, run[i]));
 		/* Once more, now that the program itself needs no new page. */
+		measure_good("hrsleep", hrsleep(hrtime() + SETTLE));
 		unsigned long before = pages_free();
 		gone(start(starting, run[i]), before);
 	}

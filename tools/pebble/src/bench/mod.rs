@@ -121,7 +121,7 @@ fn measure_all(
                     return;
                 };
                 report.step(&format!("row {}, {}", row.number, row.title));
-                let result = measure(repository, row, quick);
+                let result = measure(repository, report, row, quick);
                 if let Ok(mut done) = done.lock() {
                     done[index] = Some(result);
                 }
@@ -133,8 +133,8 @@ fn measure_all(
 }
 
 /// Measures one row.
-fn measure(repository: &Repository, row: Row, quick: bool) -> Result<Measured> {
-    let told = guest::measure(repository, &row, quick)?;
+fn measure(repository: &Repository, report: &Report, row: Row, quick: bool) -> Result<Measured> {
+    let told = guest::measure(repository, report, &row, quick)?;
     Measured::new(row, told, quick)
 }
 

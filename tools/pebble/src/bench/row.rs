@@ -40,7 +40,10 @@ pub struct Row {
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// The program: a file or folder beside the description, or from the checkout's top with `/` before it.
+    #[serde(default)]
     pub program: String,
+    /// In place of a program: something that the host finds out.
+    pub analysis: Option<Analysis>,
     /// More components, beside the description.
     pub with: Option<String>,
     /// Another system, from the checkout's top.
@@ -60,6 +63,14 @@ pub struct Run {
     /// Put before the names of the figures.
     #[serde(default)]
     pub prefix: String,
+}
+
+/// What the host can find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Analysis {
+    /// The longest path with interrupts off, proved from the machine code.
+    InterruptsOff,
 }
 
 fn full() -> u32 {
