@@ -130,6 +130,11 @@ pub mod portal_manager {
     pub const TEMPLATE: usize = 23;
     /// `time_offset(a1 = nanoseconds)`: the clock driver sets what time of day adds to the counter.
     pub const TIME_OFFSET: usize = 22;
+    /// [`crate::slot::PORTAL_ACCEPT`].
+    pub const PORTAL_ACCEPT: usize = 24;
+    /// VM server only: `portal_open_as(a1 = name, a2 = specification)`: as `portal_open`, but only a portal with these
+    /// argument letters, and with this trust in its callee.
+    pub const PORTAL_OPEN_AS: usize = 25;
 }
 
 /// Entries of the VM server.
@@ -336,5 +341,11 @@ pub const STANDARD: &[Standard] = &[
         role::PORTAL_MANAGER,
         portal_manager::DOMAIN_KILL,
         "nmcidt",
+    ),
+    standard(
+        slot::PORTAL_ACCEPT,
+        role::PORTAL_MANAGER,
+        portal_manager::PORTAL_ACCEPT,
+        "nmtird",
     ),
 ];

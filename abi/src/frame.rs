@@ -53,7 +53,7 @@ pub const FRAME_HEADER: u64 = 48;
 /// The name in a frame: which portal pushed it, how long it is and what it saved.
 ///
 /// Bits 63..40 generation of the portal's domain (24), 39..28 number of that domain (12), 27..16 slot (12),
-/// 15..12 layout version (4), 11..8 kind (4), 7..0 length in words (8).
+/// 15..12 layout version (4), 11 the last word holds passed slots ([`passed_slot`]), 10..8 kind (3), 7..0 length in words (8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameName(pub u64);
 
@@ -77,6 +77,17 @@ pub enum FrameKind {
 /// Layout version that this code writes.
 pub const FRAME_LAYOUT: u64 = 2;
 
+/// Bits of the word of passed slots for each argument.
+pub const PASSED_BITS: u32 = 10;
+const PASSES: u64 = 1 << 11;
+const _: () = assert!(crate::slot::NPORTALS <= 1 << PASSED_BITS && 6 * PASSED_BITS <= u64::BITS);
+
+/// The slot that argument `argument` (0 to 5) passed in a call whose frame ends with `word`, 0 when its letter is not `k`:
+/// slot 0 is the way back, which nobody passes. Each argument has [`PASSED_BITS`] bits, the first the lowest.
+pub const fn passed_slot(word: u64, argument: usize) -> usize {
+    (word >> (PASSED_BITS as usize * argument)) as usize & ((1 << PASSED_BITS) - 1)
+}
+
 impl FrameName {
     /// Packs a name. Fields that do not fit are cut to their width.
     pub const fn new(generation: u64, domain: u64, slot: u64, kind: FrameKind, bytes: u64) -> Self {
@@ -89,13 +100,21 @@ impl FrameName {
                 | (bytes / 8) & 0xff,
         )
     }
+    /// The same frame with slots that the call passed (letter `k`) in its last word.
+    pub const fn passing(self) -> Self {
+        FrameName(self.0 | PASSES)
+    }
+    /// Whether the frame's last word holds passed slots.
+    pub const fn passes(self) -> bool {
+        self.0 & PASSES != 0
+    }
     /// Length of the frame in bytes, the header included.
     pub const fn bytes(self) -> u64 {
         (self.0 & 0xff) * 8
     }
     /// Kind, as the number of a [`FrameKind`].
     pub const fn kind(self) -> u64 {
-        (self.0 >> 8) & 0xf
+        (self.0 >> 8) & 7
     }
     /// Slot of the portal.
     pub const fn slot(self) -> u64 {

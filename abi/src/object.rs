@@ -30,7 +30,7 @@ pub const STACK_BYTES: u64 = 64;
 pub const THREAD_BYTES: u64 = 8192;
 /// Room below [`Thread::system_limit`] that a portal uses without a check of its own: a floating-point
 /// frame, a full frame and the largest call frame with its scratch words.
-pub const INVOCATION_RESERVE: u64 = 896;
+pub const INVOCATION_RESERVE: u64 = 904;
 /// Room between [`Thread::invocation_limit`] and [`Thread::system_limit`], for the calls that servers make
 /// on behalf of a thread that faulted.
 pub const SYSTEM_RESERVE: u64 = 2560;

@@ -8,6 +8,11 @@ pub const VM_LOCK: usize = 1;
 pub const WARDEN: usize = 2;
 /// The portal manager's V on it tells init of a death.
 pub const DEATH: usize = 3;
+/// What [`crate::slot::PORTAL_ACCEPT`] takes for a specification when the slot of P was passed: P, and V behind it, as
+/// `sem_create` leaves them.
+pub const ACCEPT_BOTH: &str = "PV";
+/// The same when the slot of V was passed: V alone.
+pub const ACCEPT_POST: &str = "V";
 /// First index that `sem_alloc` may give out.
 pub const FIRST_FREE: usize = 16;
 /// Initial value of the semaphores above.

@@ -26,6 +26,9 @@ pub const TIMER_INTERRUPT: usize = INTERRUPT + 5;
 /// Supervisor external interrupt (the platform's interrupt controller).
 pub const EXTERNAL_INTERRUPT: usize = INTERRUPT + 9;
 
+/// First slot of an ordinary portal: those before it are the way back, exceptions and interrupts.
+pub const FIRST_PORTAL: usize = INTERRUPT + 16;
+
 /// End the invoking domain: `exit(status)`. Does not return.
 pub const EXIT: usize = 32;
 /// Short circuit: number of the invoking domain (its ASID).
@@ -80,6 +83,8 @@ pub const VM_PAGER: usize = 55;
 pub const VM_SUPPLY: usize = 56;
 /// Portal manager: `domain_kill(a1 = asid)`: end a child, or any domain for the init component.
 pub const DOMAIN_KILL: usize = 57;
+/// Portal manager: `portal_accept(a1 = slot that a call passed, a2 = specification)`; answers the slot here.
+pub const PORTAL_ACCEPT: usize = 58;
 
 /// First slot that the portal manager gives out.
 pub const FIRST_DYNAMIC: usize = 64;
@@ -178,6 +183,11 @@ pub const STANDARD: &[(&str, usize, &str)] = &[
     ),
     ("SYS_VM_SUPPLY", VM_SUPPLY, "supply a page as a pager"),
     ("SYS_DOMAIN_KILL", DOMAIN_KILL, "end another domain"),
+    (
+        "SYS_PORTAL_ACCEPT",
+        PORTAL_ACCEPT,
+        "take over a portal that a call passed",
+    ),
 ];
 
 /// Slots in the tables of the portal manager and the VM server: P and V of their own lock.

@@ -79,8 +79,8 @@ pub const CORE: &[Core] = &[
         role::VM,
         slot::PORTAL_OPEN,
         role::PORTAL_MANAGER,
-        portal_manager::PORTAL_OPEN,
-        "nmtrd",
+        portal_manager::PORTAL_OPEN_AS,
+        "nmtrrd",
     ),
     core(
         role::PORTAL_MANAGER,

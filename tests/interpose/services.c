@@ -71,7 +71,8 @@ static void observe(struct observed *o)
 	NOTE(call(SYS_INFO, 3, 0, 8, 0, 0));
 	NOTE(call(SYS_VM_SUPPLY, 0, 0, 0, 0, 0));
 	NOTE(call(SYS_THREAD_PRIORITY, 64, 0, 0, 0, 0));
-	NOTE(call(58, 1, 2, 3, 4, 5));
+	NOTE(call(SYS_PORTAL_ACCEPT, NPORTALS - 1, (long)name.text, 0, 0, 0));
+	NOTE(call(59, 1, 2, 3, 4, 5));
 	NOTE(call(63, 1, 2, 3, 4, 5));
 	NOTE(call(NPORTALS - 1, 1, 2, 3, 4, 5));
 }

@@ -60,6 +60,16 @@ int main(void)
 		CHECK(partial ? leftovers == 0 : leftovers > 0);
 		EXPECT(partial && seen.x[3], 0);
 
+		/* A portal as an argument: its slot in this table, which nothing else can stand for. */
+		snprintf(text, sizeof text, "%scki", kinds[kind]);
+		int passes = offered(SERVER, text, 0, RECORD);
+		EXPECT(call(passes, slot, 2, 3, 4, 5), 77);
+		seen = fetched(SERVER);
+		EXPECT(A(1), slot);
+		EXPECT(A(2), 2);
+		EXPECT(call(passes, 2, 2, 3, 4, 5), -EBADF);
+		portal_close(passes);
+
 		/* Windows: six of them, readable and writable; the offset in the page stays. */
 		static char buffers[6][64] __attribute__((aligned(64)));
 		snprintf(text, sizeof text, "%srwrwrw", kinds[kind]);

@@ -10,7 +10,7 @@ static void specifications(void)
 {
 	static const char *const bad[] = {
 		"",	       "s",	    "n",	  "xm",	      "Sm",	 "sx",	    "sf",	"nf",	     "smq",
-		"sm ",	       "smck",	    "smi2",	  "smw0",     "smw9",	 "smw12",   "smw4r4w",	"smwwwwwwwww", "smiiiiiii",
+		"sm ",	       "smck2",   "smi2",	  "smw0",     "smw9",	 "smw12",   "smw4r4w",	"smwwwwwwwww", "smiiiiiii",
 		"npcwiiiii",   "bpt",	    "x",	  "nm\xff",   "nmr8r",	 "nm1",	    "nmc=tdhic",
 	};
 	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -58,7 +58,7 @@ static void slots(void)
 		if (!EXPECT(call(slot, 1, 2, 3, 4, 5), slot == 8 ? -EFAULT : -PEBBLE_ENOSYS))
 			printf("  slot %d\n", slot);
 	/* Those of core servers and drivers. */
-	for (int slot = SYS_DOMAIN_KILL + 1; slot < PEBBLE_FIRST_DYNAMIC; slot++)
+	for (int slot = SYS_PORTAL_ACCEPT + 1; slot < PEBBLE_FIRST_DYNAMIC; slot++)
 		if (!EXPECT(call(slot, 1, 2, 3, 4, 5), -PEBBLE_ENOSYS))
 			printf("  slot %d\n", slot);
 	int last = portal_open("/program/mine");

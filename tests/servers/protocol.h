@@ -20,6 +20,11 @@ enum {
 	PASS,         /* hands a1, a2 on to slot c */
 	OPEN,         /* opens the name in window a1 for itself; answers the slot */
 	LOOK,         /* what INFO says of the calling thread, asked for in here, to window a1 */
+	INVOKE,       /* invokes its slot a1 with a2, a3 */
+	ACCEPT,       /* accepts what was passed as a1 by the specification in window a2; answers the slot */
+	ACCEPT_TWO,   /* the same for a1 and a3; answers the second slot << 16 | the first */
+	ACCEPT_LATE,  /* sleeps c cycles first; what `fetch` shows as `most` is the answer */
+	SEMAPHORE,    /* makes a semaphore of value a1; answers the slot */
 	ENTRIES
 };
 

@@ -157,6 +157,12 @@ static long pass(long slot, long a, long b)
 	return call(slot, a, b, 0, 0, 0);
 }
 
+static long invoke(int c, long slot, long a, long b)
+{
+	(void)c;
+	return call(slot, a, b, 0, 0, 0);
+}
+
 static int open_for_itself(int c, const char *name)
 {
 	(void)c;
@@ -172,6 +178,36 @@ static int look(int c, struct info *to)
 	return result;
 }
 
+static int accept_passed(int c, int word, const char *specification)
+{
+	(void)c;
+	return portal_accept(word, specification);
+}
+
+static int accept_two(int c, int word, const char *specification, int other)
+{
+	(void)c;
+	int first = portal_accept(word, specification);
+	int second = first < 0 ? first : portal_accept(other, specification);
+	return second < 0 ? second : second << 16 | first;
+}
+
+static int accept_late(int cycles, int word, const char *specification)
+{
+	struct text copy;
+	/* The window is gone when its owner is. */
+	memcpy(copy.text, specification, strlen(specification) + 1);
+	hrsleep(hrtime() + cycles);
+	seen.most = portal_accept(word, copy.text);
+	return seen.most;
+}
+
+static int semaphore(int c, int value)
+{
+	(void)c;
+	return sem_create(value);
+}
+
 static const portal_entry entries[ENTRIES] = {
 	[RECORD] = { .returns_long = record_entry }, [RECORD_FLOAT] = { .returns_long = record_float_entry },
 	[TRASH] = { .returns_long = trash_entry },   [TOGETHER] = { .returns_int = together },
@@ -180,6 +216,9 @@ static const portal_entry entries[ENTRIES] = {
 	[FILL] = { .returns_long = fill },	     [KEEP] = { .returns_int = keep },
 	[DIE] = { .returns_int = die },		     [PASS] = { .returns_long = pass },
 	[OPEN] = { .returns_int = open_for_itself }, [LOOK] = { .returns_int = look },
+	[INVOKE] = { .returns_long = invoke },
+	[ACCEPT] = { .returns_int = accept_passed }, [ACCEPT_TWO] = { .returns_int = accept_two },
+	[ACCEPT_LATE] = { .returns_int = accept_late }, [SEMAPHORE] = { .returns_int = semaphore },
 };
 
 static int offer(int c, const char *specification, int entry, long constant)

@@ -57,6 +57,21 @@ static inline long information(int kind, int index, int value)
 	return result < 0 ? result : (long)record.values[value];
 }
 
+/* Whether a domain runs. */
+static inline int domain_alive(int asid)
+{
+	long state = information(INFO_DOMAIN, asid, 6);
+	return state > 0 && state & 1;
+}
+
+/* Waits for a domain's end, some time; answers whether it came. */
+static inline int domain_ended(int asid)
+{
+	for (int i = 0; i < 300 && domain_alive(asid); i++)
+		sleep_nanoseconds(1000000);
+	return !domain_alive(asid);
+}
+
 /* Pages that this domain holds. */
 static inline long pages_held(void)
 {

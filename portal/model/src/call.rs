@@ -5,7 +5,7 @@ use pebble_abi::errno::Errno;
 use pebble_abi::layout::{GATE, GATE_RETURN, PAGE, WINDOW_PAGES};
 use pebble_abi::object::{
     self, Domain, Frame, FrameKind, FrameName, Stack as StackRecord, Thread, FRAME_HEADER,
-    PARTIAL_REGISTERS,
+    PARTIAL_REGISTERS, PASSED_BITS,
 };
 use pebble_abi::slot;
 use pebble_portal_spec::portal::{Name, Target};
@@ -32,9 +32,16 @@ fn take(specification: &Specification) -> Option<Buffer> {
         .find(|buffer| matches!(buffer.letter, Argument::Take(_)))
 }
 
+/// Whether the invoker passes slots of its table.
+fn passes(specification: &Specification) -> bool {
+    specification.arguments().contains(&Argument::Capability)
+}
+
 /// Bytes of the frame that a call pushes.
 fn frame_bytes(specification: &Specification) -> u64 {
-    saved_bytes(specification) + take(specification).map_or(0, |_| 8)
+    saved_bytes(specification)
+        + take(specification).map_or(0, |_| 8)
+        + 8 * u64::from(passes(specification))
 }
 
 impl Machine {
@@ -95,6 +102,12 @@ impl World<'_> {
         }
         if partial {
             self.push_floats(m);
+        }
+        for (index, argument) in specification.arguments().iter().enumerate() {
+            let slots = slot::FIRST_PORTAL as u64..slot::NPORTALS as u64;
+            if *argument == Argument::Capability && !slots.contains(&m.x[A0 + index]) {
+                return m.fail(Errno::BadDescriptor);
+            }
         }
         // Entries wait beneath the new frame while the rest is checked.
         let buffers = buffers(specification);
@@ -160,6 +173,17 @@ impl World<'_> {
         }
         if let Some(buffer) = take(specification) {
             m.set(frame + saved_bytes(specification), m.x[buffer.register]);
+        }
+        if passes(specification) {
+            let mut word = 0;
+            for (index, argument) in specification.arguments().iter().enumerate() {
+                if *argument == Argument::Capability {
+                    word |= m.x[A0 + index] << (PASSED_BITS as usize * index);
+                }
+            }
+            m.set(frame + bytes - 8, word);
+            let name = FrameName(m.get(frame + field!(Frame.name)));
+            m.set(frame + field!(Frame.name), name.passing().0);
         }
         if specification.stack == Stack::New {
             m.take_stack(target.domain, stack);

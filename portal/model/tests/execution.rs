@@ -47,6 +47,7 @@ fn call_outcome(after: &Machine, entry: u64, shared: &Shared) -> &'static str {
         _ if after.x[10] == error(Errno::TooDeep) => "-ELOOP",
         _ if after.x[10] == error(Errno::Fault) => "-EFAULT",
         _ if after.x[10] == error(Errno::NoMemory) => "-ENOMEM",
+        _ if after.x[10] == error(Errno::BadDescriptor) => "-EBADF",
         _ => "something else",
     }
 }
@@ -128,6 +129,7 @@ fn calls_and_returns_do_what_the_model_says() {
             "-ELOOP",
             "-EFAULT",
             "-ENOMEM",
+            "-EBADF",
             "exchanged",
             "not exchanged",
         ]);

@@ -43,6 +43,8 @@ const SPECIFICATIONS: &[(&str, &str)] = &[
     ("nmcW2", "a window that stays open"),
     ("nmcG", "a page given"),
     ("nmcT", "a page taken"),
+    ("nmck", "a portal passed as an argument"),
+    ("npTkik", "two portals passed, a page taken"),
     ("nmchtd=i", "every letter that is not a window"),
 ];
 

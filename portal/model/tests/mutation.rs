@@ -40,6 +40,7 @@ fn every_changed_bit_is_refused_or_harmless() {
         let text = match number {
             0 => "smcwi".into(),
             1 => "npciii".into(),
+            2 => "nmckik".into(),
             _ => scenario::specification(&mut random),
         };
         let specification =

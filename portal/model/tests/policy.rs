@@ -46,7 +46,7 @@ fn a_portal_is_accepted_only_for_what_it_was_made_for() {
     let shared = Shared::new(true, true);
     let texts = [
         "smci", "smcii", "smic", "nmci", "spci", "npci", "smcw", "smcr", "smcw2", "smcW", "smcG",
-        "smcT", "sm=i",
+        "smcT", "sm=i", "smck", "smcik", "smckk",
     ];
     for made in texts {
         let specification = read(made);
@@ -193,7 +193,9 @@ fn a_template_that_contradicts_the_processor_is_refused() {
 #[test]
 fn every_specification_is_accepted() {
     let shared = Shared::new(true, true);
-    let letters = ["", "i", "c", "=", "t", "d", "h", "w", "r8", "W2", "G3", "T"];
+    let letters = [
+        "", "i", "c", "=", "t", "d", "h", "w", "r8", "W2", "G3", "T", "k",
+    ];
     let mut texts: Vec<String> = [
         "npT8",
         "npG8",
@@ -203,6 +205,8 @@ fn every_specification_is_accepted() {
         "nptdhG4T4",
         "npwrwrwr",
         "smiiiiii",
+        "npkkkkkk",
+        "nmTkrkGk",
     ]
     .map(String::from)
     .to_vec();

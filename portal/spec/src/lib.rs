@@ -6,14 +6,13 @@
 //!               | "n"                            the callee gets a stack from its stack queue
 //! state         = "m"                            minimal: the invoker trusts the callee with its registers
 //!               | "p"                            partial: callee-saved registers are saved and cleared
-//! argument      = "i" | "c" | "=" | "t" | "d" | "h"
+//! argument      = "i" | "c" | "=" | "t" | "d" | "h" | "k"
 //!               | ("w" | "r" | "W" | "G" | "T") count?
 //! count         = "1" .. "8"                     pages, 1 when absent
 //! ```
 //!
-//! The n-th argument letter says what the callee finds in register `a(n-1)`. `f` (full state) and `k`
-//! (capability) are letters of the language that ordinary portals cannot use; the reader refuses them with
-//! the reason.
+//! The n-th argument letter says what the callee finds in register `a(n-1)`. `f` (full state) is a
+//! letter of the language that ordinary portals cannot use; the reader refuses it with the reason.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
@@ -61,6 +60,8 @@ pub enum Argument {
     Domain,
     /// `h`: replaced by a time stamp (`hrtime`).
     Time,
+    /// `k`: a slot of the invoker's table, passed as it is; while the call lasts, the callee may take over the portal there.
+    Capability,
     /// `w`: the pages that start with the one the argument points into are writable in the callee until it returns.
     Window(u8),
     /// `r`: as `w`, but readable only.
@@ -99,8 +100,6 @@ pub enum Reason {
     FullState,
     /// Not an argument letter.
     ArgumentLetter,
-    /// `k`: capabilities need the capability server, which this system does not run.
-    Capability,
     /// More than [`MAX_ARGUMENTS`] letters.
     TooManyArguments,
     /// A count that follows no window letter, or is not 1 to 8.
@@ -128,10 +127,7 @@ impl fmt::Display for Refusal {
             Reason::StackLetter => "the stack letter is `s` or `n`",
             Reason::StateLetter => "the state letter is `m` or `p`",
             Reason::FullState => "`f` is kept for interrupts and exceptions; use `p`",
-            Reason::ArgumentLetter => "argument letters are `i c = t d h w r W G T`",
-            Reason::Capability => {
-                "`k` needs the capability server, which is not part of this system"
-            }
+            Reason::ArgumentLetter => "argument letters are `i c = t d h k w r W G T`",
             Reason::TooManyArguments => "at most 6 arguments",
             Reason::Count => "a page count is one digit, 1 to 8, after a window letter",
             Reason::TooManyPages => "at most 8 window pages in all",
@@ -202,7 +198,7 @@ impl Specification {
                     b't' => Argument::Thread,
                     b'd' => Argument::Domain,
                     b'h' => Argument::Time,
-                    b'k' => return refuse(position, Reason::Capability),
+                    b'k' => Argument::Capability,
                     b'0'..=b'9' => return refuse(position, Reason::Count),
                     _ => return refuse(position, Reason::ArgumentLetter),
                 }
@@ -235,6 +231,11 @@ impl Specification {
     pub fn gives(&self) -> bool {
         let gives = |a: &Argument| matches!(a, Argument::OpenWindow(_) | Argument::Give(_));
         self.arguments().iter().any(gives)
+    }
+
+    /// Whether the invoker passes slots of its portal table (`k`).
+    pub fn passes(&self) -> bool {
+        self.arguments().contains(&Argument::Capability)
     }
 
     /// Pages shown through windows for the length of the call (`w` and `r`).
@@ -286,6 +287,8 @@ mod tests {
         assert_eq!(specification.arguments().len(), 6);
         assert_eq!(specification.window_pages(), 8);
         assert_eq!(Specification::parse(b"smWGT").unwrap().window_pages(), 0);
+        assert!(Specification::parse(b"smckk").unwrap().passes());
+        assert!(!Specification::parse(b"smcii").unwrap().passes());
     }
 
     #[test]
@@ -296,7 +299,7 @@ mod tests {
         assert_eq!(refusal("sx"), (1, Reason::StateLetter));
         assert_eq!(refusal("sf"), (1, Reason::FullState));
         assert_eq!(refusal("smcq"), (3, Reason::ArgumentLetter));
-        assert_eq!(refusal("smck"), (3, Reason::Capability));
+        assert_eq!(refusal("smck2"), (4, Reason::Count));
         assert_eq!(refusal("smi2"), (3, Reason::Count));
         assert_eq!(refusal("smw0"), (3, Reason::Count));
         assert_eq!(refusal("smw9"), (3, Reason::Count));

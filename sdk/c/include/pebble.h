@@ -41,6 +41,9 @@ int portal_register(const char *name, const char *specification, long constant, 
 /* Opens a service by name; answers the first slot of it. */
 int portal_open(const char *name);
 int portal_close(int slot);
+/* During a call that passed a portal as `word` (letter k): takes it over, answers its slot here. `specification`: what the
+   caller said it is. Its argument letters must be the portal's; stack and state letter are this domain's own choice. */
+int portal_accept(int word, const char *specification);
 /* Puts a portal to a function of this domain into slot `slot` of the child domain `asid`. */
 int portal_create_child(int asid, int slot, const char *specification, long constant, portal_entry entry);
 /* From now on `function(asid, slot, specification)` runs for every portal that appears in this domain's table,
@@ -52,6 +55,8 @@ int sem_create(int value);
 int sem_wait(int semaphore);
 int sem_post(int semaphore);
 int sem_destroy(int semaphore);
+/* As portal_accept, for a semaphore; portal_accept(word, "V") is for the right to V alone. */
+int sem_accept(int word);
 
 /* Threads. fork() answers the new thread's number, and 0 in the new thread, which goes on with a copy of the
    stack in the same domain. */

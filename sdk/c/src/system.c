@@ -32,6 +32,13 @@ int portal_open(const char *name)
 	return result ? result : CALL1(SYS_PORTAL_OPEN, &copy);
 }
 
+int portal_accept(int word, const char *specification)
+{
+	struct name copy;
+	int result = pebble_name(&copy, specification);
+	return result ? result : CALL2(SYS_PORTAL_ACCEPT, word, &copy);
+}
+
 int portal_close(int slot)
 {
 	return CALL1(SYS_PORTAL_CLOSE, slot);
@@ -53,6 +60,11 @@ int portal_notify(int (*function)(int, int, char *))
 int sem_create(int value)
 {
 	return CALL1(SYS_SEM_CREATE, value);
+}
+
+int sem_accept(int word)
+{
+	return portal_accept(word, "PV");
 }
 
 int sem_destroy(int semaphore)

@@ -44,10 +44,11 @@ pub use error::{answer, code, Error};
 pub use lock::{Mutex, MutexGuard, RawLock};
 pub use memory::{sbrk, vm_map, vm_pager, vm_supply, vm_unmap};
 pub use portal::{
-    portal_close, portal_create_child, portal_notify, portal_open, portal_register, Entry,
+    portal_accept, portal_close, portal_create_child, portal_notify, portal_open, portal_register,
+    Entry,
 };
 pub use riscv64::invoke_portal;
-pub use semaphore::{sem_create, sem_destroy, sem_post, sem_wait};
+pub use semaphore::{sem_accept, sem_create, sem_destroy, sem_post, sem_wait};
 pub use stack::{stack_add, QUEUE_STACKS};
 pub use start::{args, exit, name, serve, Status};
 pub use thread::{

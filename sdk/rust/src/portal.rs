@@ -37,6 +37,25 @@ pub fn portal_open(name: &str) -> Result<usize, Error> {
     answer(invoke_portal(slot::PORTAL_OPEN, name.address(), 0, 0, 0, 0))
 }
 
+/// Takes over a portal that the caller passed as `word` (letter `k`), while its call lasts; answers its slot here.
+/// `specification` is what the caller said it is: its argument letters must be the portal's; stack and state letter say
+/// how far this domain trusts the portal's callee. Possession is the authority: the name server is not asked.
+///
+/// # Errors
+/// `EPERM`: no slot `word` was passed in the call that this thread serves. `EBADF`: the slot holds nothing that can
+/// be passed. `EOWNERDEAD`: the caller died, or the portal's callee. `EINVAL`: other letters.
+pub fn portal_accept(word: usize, specification: &str) -> Result<usize, Error> {
+    let specification = Name::new(specification)?;
+    answer(invoke_portal(
+        slot::PORTAL_ACCEPT,
+        word,
+        specification.address(),
+        0,
+        0,
+        0,
+    ))
+}
+
 /// Empties a slot.
 pub fn portal_close(portal: usize) -> Result<(), Error> {
     answer(invoke_portal(slot::PORTAL_CLOSE, portal, 0, 0, 0, 0)).map(drop)

@@ -27,6 +27,15 @@ pub fn sem_post(semaphore: usize) -> Result<(), Error> {
     answer(invoke_portal(semaphore + 1, 0, 0, 0, 0, 0)).map(drop)
 }
 
+/// Takes over a semaphore that the caller passed by its slot of P (letter `k`), while its call lasts; answers the slot
+/// of P here. It stays the caller's: only that domain can end it, and it ends with it (`-EOWNERDEAD`).
+///
+/// # Errors
+/// As for [`portal_accept`](crate::portal_accept).
+pub fn sem_accept(word: usize) -> Result<usize, Error> {
+    crate::portal_accept(word, pebble_abi::semaphore::ACCEPT_BOTH)
+}
+
 /// Ends a semaphore; threads that wait get `-EINVAL`.
 pub fn sem_destroy(semaphore: usize) -> Result<(), Error> {
     answer(invoke_portal(slot::SEM_DESTROY, semaphore, 0, 0, 0, 0)).map(drop)

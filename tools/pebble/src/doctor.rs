@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::process;
 use crate::report::Report;
 use crate::repository::Repository;
-use crate::setup::{self, Purpose, Source};
+use crate::setup::packages::{self, Versions};
+use crate::setup::{self, Purpose, Requirement, Source};
 use crate::toolchain::{find_program, pinned_channel, Toolchain};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -23,6 +24,17 @@ struct Finding {
     mend: Option<String>,
     /// Something that most people never use: its absence is no fault.
     optional: bool,
+    /// The Debian package that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    package: Option<Package>,
+}
+
+/// A Debian package, and the version of it that was tried.
+#[derive(Serialize)]
+struct Package {
+    name: String,
+    installed: Option<String>,
+    tried: Option<String>,
 }
 
 impl Finding {
@@ -33,7 +45,24 @@ impl Finding {
             found: found.into(),
             mend: None,
             optional: false,
+            package: None,
         }
+    }
+    /// It comes from this package; where another version of that is here than was tried, people are told.
+    fn from(mut self, versions: &Known, package: &str) -> Self {
+        let of = |list: &Versions| list.get(package).cloned();
+        let (installed, tried) = (of(&versions.installed), of(&versions.tried));
+        if let (Some(here), Some(tried)) = (&installed, &tried) {
+            if here != tried {
+                self.found += &format!("; {package} is {here}, {tried} was tried");
+            }
+        }
+        self.package = Some(Package {
+            name: package.into(),
+            installed,
+            tried,
+        });
+        self
     }
     fn bad(what: &str, found: impl Into<String>, mend: impl Into<String>) -> Self {
         Finding {
@@ -42,19 +71,49 @@ impl Finding {
             found: found.into(),
             mend: Some(mend.into()),
             optional: false,
+            package: None,
         }
+    }
+}
+
+/// Versions of packages: here, and tried.
+struct Known {
+    installed: Versions,
+    tried: Versions,
+}
+
+impl Known {
+    fn of(requirements: &[Requirement]) -> Result<Self> {
+        let mut names = vec!["gcc"];
+        for requirement in requirements {
+            if let Source::Package(package) = requirement.source {
+                names.push(package);
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        Ok(Known {
+            installed: packages::installed(&names),
+            tried: packages::tried()?,
+        })
     }
 }
 
 /// Looks at everything; status 1 when something is to be mended.
 pub fn command(repository: &Repository, report: &Report) -> Result<u8> {
     let toolchain = Toolchain::detect(repository)?;
+    let requirements = setup::all(repository, &toolchain)?;
+    let versions = Known::of(&requirements)?;
     let mut findings = vec![rust(repository, &toolchain)?];
-    findings.push(linker());
+    findings.push(linker().from(&versions, "gcc"));
     let mut packages = Vec::new();
-    for requirement in setup::all(repository, &toolchain)? {
+    for requirement in requirements {
         if requirement.present() {
-            findings.push(Finding::good(requirement.what, requirement.why));
+            let finding = Finding::good(requirement.what, requirement.why);
+            findings.push(match requirement.source {
+                Source::Package(package) => finding.from(&versions, package),
+                _ => finding,
+            });
             continue;
         }
         let mut finding = Finding::bad(
@@ -63,8 +122,11 @@ pub fn command(repository: &Repository, report: &Report) -> Result<u8> {
             requirement.mend(),
         );
         finding.optional = matches!(requirement.purpose, Purpose::Debug | Purpose::Peer);
-        if let (Source::Package(package), false) = (&requirement.source, finding.optional) {
-            packages.push(*package);
+        if let Source::Package(package) = requirement.source {
+            finding = finding.from(&versions, package);
+            if !finding.optional {
+                packages.push(package);
+            }
         }
         findings.push(finding);
     }

@@ -118,6 +118,45 @@ fn what_is_here_in_a_bad_state_is_told_from_what_is_missing() -> Answer {
 }
 
 #[test]
+fn another_version_than_the_tried_one_is_shown() -> Answer {
+    let dpkg = "echo 'qemu-system-misc 1:9.9 installed'; echo 'picolibc-riscv64-unknown-elf 1.8-1 installed'; exit 1";
+    let machine = machine(&EVERYTHING, &[("dpkg-query", dpkg)])?;
+    let (status, told) = examine(machine.path())?;
+    assert_eq!(status, Some(0), "{told}");
+    let lines: Vec<&str> = told
+        .lines()
+        .filter(|line| line.contains("was tried"))
+        .collect();
+    assert_eq!(lines.len(), 1, "{told}");
+    assert!(
+        lines[0].starts_with(
+            "ok   QEMU for RISC-V: systems run in it; qemu-system-misc is 1:9.9, 1:7.2+dfsg"
+        ),
+        "{told}"
+    );
+    let done = command(machine.path(), &["--json", "doctor"])
+        .env("PATH", machine.path())
+        .output()?;
+    let findings: serde_json::Value = serde_json::from_slice(&done.stdout)?;
+    let package = |name: &str| {
+        let all = findings.as_array().into_iter().flatten();
+        all.map(|finding| &finding["package"])
+            .find(|package| package["name"] == name)
+            .cloned()
+            .unwrap_or_default()
+    };
+    assert_eq!(package("qemu-system-misc")["installed"], "1:9.9");
+    assert_eq!(
+        package("picolibc-riscv64-unknown-elf")["installed"],
+        "1.8-1"
+    );
+    assert_eq!(package("picolibc-riscv64-unknown-elf")["tried"], "1.8-1");
+    assert!(package("gdb-multiarch")["installed"].is_null());
+    assert!(package("gdb-multiarch")["tried"].is_string());
+    Ok(())
+}
+
+#[test]
 fn a_debugger_is_optional() -> Answer {
     let here: Vec<&str> = EVERYTHING
         .into_iter()

@@ -34,6 +34,10 @@ impl Machine {
             std::fs::create_dir_all(machine.path(folder))?;
         }
         std::fs::copy(source.join("pebble"), machine.path("a check out/pebble"))?;
+        std::fs::copy(
+            source.join("tools/packages.toml"),
+            machine.path("a check out/tools/packages.toml"),
+        )?;
         std::fs::write(
             machine.path("a check out/rust-toolchain.toml"),
             "[toolchain]\nchannel = \"1.95.0\"\n",
@@ -157,6 +161,78 @@ fn what_apt_could_not_bring_is_named_with_what_to_try() -> io::Result<()> {
         assert!(
             said.contains("\n  apt-get update && apt-get install -y"),
             "{said}"
+        );
+    }
+    Ok(())
+}
+
+/// A mirror that has gcc as it was tried, and the C library in a newer version only.
+const MIRROR: &str = "case $2 in\n\
+    gcc) echo '  gcc | 4:99 | http://mirror Packages'; echo '  gcc | 4:12.2.0-3 | http://mirror Packages' ;;\n\
+    libc6-dev) echo 'libc6-dev | 2.36-9+deb12u99 | http://mirror Packages' ;;\n\
+    esac";
+const HERE: &str =
+    "case $4 in gcc) echo 4:12.2.0-3 ;; libc6-dev) echo 2.36-9+deb12u99 ;; *) exit 1 ;; esac";
+
+#[test]
+fn packages_come_as_they_were_tried_while_the_mirror_has_them() -> io::Result<()> {
+    let machine = Machine::with(&[
+        ("apt-get", "echo \"$*\" >>\"$HOME/calls\""),
+        ("apt-cache", MIRROR),
+        ("dpkg-query", HERE),
+        ("cargo", CARGO),
+        ("rustc", "echo 'rustc 1.96.0 (x)'"),
+    ])?;
+    let (status, _, said) = machine.pebble(&[])?;
+    assert_eq!(status, Some(0), "{said}");
+    let calls = std::fs::read_to_string(machine.path("home/calls"))?;
+    assert!(
+        calls.ends_with(" install -y --no-install-recommends gcc=4:12.2.0-3 libc6-dev\n"),
+        "{calls}"
+    );
+    let told: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("was tried"))
+        .collect();
+    assert_eq!(told.len(), 1, "{said}");
+    assert!(
+        told[0].starts_with("pebble: libc6-dev 2.36-9+deb12u99 is installed; 2.36-9+deb12"),
+        "{said}"
+    );
+    Ok(())
+}
+
+#[test]
+fn tried_versions_that_do_not_go_together_any_more_give_way() -> io::Result<()> {
+    for (words, again) in [
+        (
+            "E: Unable to correct problems, you have held broken packages.",
+            true,
+        ),
+        ("E: Failed to fetch file:/pool/gcc.deb  timed out", false),
+    ] {
+        let apt = format!(
+            "echo \"$*\" >>\"$HOME/calls\"; case $* in *=4:*) echo '{words}' >&2; exit 100 ;; esac"
+        );
+        let machine = Machine::with(&[
+            ("apt-get", &apt),
+            ("apt-cache", MIRROR),
+            ("dpkg-query", HERE),
+            ("cargo", CARGO),
+            ("rustc", "echo 'rustc 1.96.0 (x)'"),
+        ])?;
+        let (status, _, said) = machine.pebble(&[])?;
+        assert_eq!(status, Some(if again { 0 } else { 125 }), "{said}");
+        assert_eq!(
+            said.contains("do not go together any more"),
+            again,
+            "{said}"
+        );
+        let calls = std::fs::read_to_string(machine.path("home/calls"))?;
+        assert_eq!(
+            calls.ends_with(" install -y --no-install-recommends gcc libc6-dev\n"),
+            again,
+            "{calls}"
         );
     }
     Ok(())

@@ -17,6 +17,7 @@ use crate::domains::{satp, Life};
 use crate::names;
 use crate::objects::boot_info;
 use crate::state::{State, STATE};
+use crate::tables::Portal;
 
 /// Why a domain ends.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +93,9 @@ impl State {
             self.give_pages(table, 1);
         }
         // Portals into it answer with the error; their code stays while a frame may still return through it.
-        while let Some(code) = self.tables.bury_next(objects, asid, self.dead) {
+        let dead = self.dead;
+        let doomed = |portal: &Portal| portal.action.depends_on() == Some(asid);
+        while let Some(code) = self.tables.bury_next(objects, doomed, dead) {
             self.retire(code);
         }
         for number in 0..MAX_THREADS {

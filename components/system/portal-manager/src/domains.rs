@@ -328,10 +328,10 @@ impl State {
                     constant,
                 }
             }
-            Action::SemaphoreWait(index) => Kind::SemaphoreWait {
+            Action::SemaphoreWait { index, .. } => Kind::SemaphoreWait {
                 index: index as u64,
             },
-            Action::SemaphorePost(index) => Kind::SemaphorePost {
+            Action::SemaphorePost { index, .. } => Kind::SemaphorePost {
                 index: index as u64,
             },
             Action::Dead => Kind::Dead,

@@ -12,7 +12,7 @@ use crate::state::{State, STATE};
 use crate::tables::Action;
 
 /// First slot that a child's portals may occupy: everything but return, exceptions and interrupts.
-const FIRST_PORTAL: usize = slot::INTERRUPT + 16;
+const FIRST_PORTAL: usize = slot::FIRST_PORTAL;
 
 /// Tells `owner` of `count` new portals from `first` on, before the call that made them returns.
 pub fn announce(owner: usize, first: usize, count: usize) {
@@ -266,8 +266,12 @@ impl State {
         for slot in 0..NPORTALS {
             if let Some(portal) = self.tables.remove(objects, asid, slot, empty) {
                 self.retire(portal.code);
-                if let Action::SemaphoreWait(index) = portal.action {
-                    crate::calls::sem_free(index as usize);
+                match portal.action {
+                    Action::SemaphoreWait { index, owner } if owner as usize == asid => {
+                        crate::calls::sem_free(index as usize);
+                    }
+                    // Another's, who passed it.
+                    _ => {}
                 }
             }
         }

@@ -98,8 +98,8 @@ impl State {
         name[..text.len()].copy_from_slice(text);
         let (kind, target) = match portal.action {
             Action::Call { target, .. } => (info::CALL, target as u64),
-            Action::SemaphoreWait(semaphore) => (info::SEMAPHORE_WAIT, semaphore as u64),
-            Action::SemaphorePost(semaphore) => (info::SEMAPHORE_POST, semaphore as u64),
+            Action::SemaphoreWait { index, .. } => (info::SEMAPHORE_WAIT, index as u64),
+            Action::SemaphorePost { index, .. } => (info::SEMAPHORE_POST, index as u64),
             Action::Dead => (info::DEAD, 0),
         };
         let bytes = portal.code.units as u64 * 64;

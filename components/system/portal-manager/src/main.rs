@@ -5,6 +5,7 @@
 #![no_std]
 #![no_main]
 
+mod accept;
 mod calls;
 mod code;
 mod death;
@@ -24,6 +25,7 @@ use pebble_abi::errno::Errno;
 use pebble_abi::layout::{self, MAX_DOMAINS};
 use pebble_abi::object::{role, DomainDescription};
 use pebble_abi::page_table::PageTemplate;
+use pebble_portal_spec::Specification;
 use pebble_server::entries;
 
 use domains::Life;
@@ -35,6 +37,7 @@ entries! { [
     start, exit, sem_create, sem_destroy, thread_create, domain_fork, portal_register, portal_open,
     portal_create_child, portal_notify, stack_add, portal_close, system_info, domain_kill, fault_report, domain_create,
     domain_start, death_next, stack_warden, spare, thread_exit, interrupt_semaphore, time_offset, template,
+    portal_accept, portal_open_as,
 ] }
 
 /// Number of boot code's third thread, the warden.
@@ -126,7 +129,18 @@ extern "C" fn portal_register(
 
 extern "C" fn portal_open(t: usize, name: usize, domain: usize) -> isize {
     let _ = t;
-    number(names::open(domain, name))
+    number(names::open(domain, name, None))
+}
+
+extern "C" fn portal_open_as(_: usize, name: usize, text: usize, domain: usize) -> isize {
+    number(names::string(text).and_then(|(text, length)| {
+        let wanted = Specification::parse(&text[..length]).map_err(|_| Errno::Invalid)?;
+        names::open(domain, name, Some((&wanted, &text[..length])))
+    }))
+}
+
+extern "C" fn portal_accept(t: usize, slot: usize, text: usize, domain: usize) -> isize {
+    number(accept::accept(domain, thread_and_home(t).0, slot, text))
 }
 
 extern "C" fn portal_create_child(

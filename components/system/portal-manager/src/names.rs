@@ -177,8 +177,23 @@ pub fn register(
     Ok(answer)
 }
 
-/// `portal_open`: answers the slot of a new portal to the service called `name`.
-pub fn open(client: usize, name: usize) -> Result<isize, Errno> {
+/// A core server's portal to one that is not: everything depends on the one, so it trusts the other with neither its
+/// stack nor its registers, whatever the other's specification says.
+fn without_trust(text: &Text) -> Text {
+    let mut bytes = [0; 15];
+    let length = text.as_bytes().len();
+    bytes[..length].copy_from_slice(text.as_bytes());
+    bytes[..2].copy_from_slice(b"np");
+    Text::new(&bytes[..length])
+}
+
+/// `portal_open`: answers the slot of a new portal to the service called `name`. With `wanted`, its argument letters must
+/// be those, and the first two letters are that one's.
+pub fn open(
+    client: usize,
+    name: usize,
+    wanted: Option<(&Specification, &[u8])>,
+) -> Result<isize, Errno> {
     let (name, _) = string(name)?;
     if STATE.with(|state| state.name_server) == 0 {
         return Err(Errno::Again);
@@ -201,12 +216,23 @@ pub fn open(client: usize, name: usize) -> Result<isize, Errno> {
         let service = *state.services.get(index as usize).ok_or(Errno::NoEntry)?;
         state.alive(service.owner as usize)?;
         let slot = state.free_slots(client, 1)?;
+        let text = match wanted {
+            Some((wanted, text)) => {
+                let offered = Specification::parse(service.text.as_bytes());
+                if !offered.is_ok_and(|offered| offered.arguments() == wanted.arguments()) {
+                    return Err(Errno::Invalid);
+                }
+                Text::new(text)
+            }
+            None if client < role::CORE_END as usize => without_trust(&service.text),
+            None => service.text,
+        };
         let action = Action::Call {
             target: service.owner,
             entry: service.entry,
             constant: service.constant,
         };
-        state.put(client, slot, service.text.as_bytes(), action)?;
+        state.put(client, slot, text.as_bytes(), action)?;
         Ok(slot)
     })?;
     announce(client, slot, 1);
@@ -268,7 +294,8 @@ impl State {
                 entry: service.entry,
                 constant: service.constant,
             };
-            self.put(manager, slot, service.text.as_bytes(), action)?;
+            let text = without_trust(&service.text);
+            self.put(manager, slot, text.as_bytes(), action)?;
             if slot == LOOKUP {
                 self.name_server = owner;
             }

@@ -1,4 +1,5 @@
-//! Semaphores: a counter in the scheduler and two hybrid portals, P and V, in the owner's table.
+//! Semaphores: a counter in the scheduler and two hybrid portals, P and V, in the owner's table; the same portals in the
+//! tables of those who were passed it (`accept.rs`).
 
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::MAX_SEMAPHORES;
@@ -7,7 +8,7 @@ use pebble_abi::slot::FIRST_DYNAMIC;
 use crate::calls;
 use crate::fork::announce;
 use crate::state::{State, STATE};
-use crate::tables::Action;
+use crate::tables::{Action, Portal};
 
 /// `sem_create`: answers the slot of P; V is the next one.
 pub fn create(owner: usize, value: usize) -> Result<isize, Errno> {
@@ -38,21 +39,34 @@ impl State {
                 Errno::TableFull
             });
         }
-        let made = self
-            .put(owner, slot, b"nmc", Action::SemaphoreWait(index as u16))
-            .and_then(|()| self.put(owner, slot + 1, b"nmc", Action::SemaphorePost(index as u16)));
-        if let Err(error) = made {
+        let table = self.domains[owner].table_of as u16;
+        self.put_semaphore(owner, slot, index as u16, table)
+            .inspect_err(|_| {
+                calls::sem_free(index as usize);
+            })?;
+        Ok((slot, index as usize))
+    }
+
+    /// Puts P and V of a semaphore that ends with the domain `owner` into two slots of `domain`: both or none.
+    pub fn put_semaphore(
+        &mut self,
+        domain: usize,
+        slot: usize,
+        index: u16,
+        owner: u16,
+    ) -> Result<(), Errno> {
+        let (wait, post) = (
+            Action::SemaphoreWait { index, owner },
+            Action::SemaphorePost { index, owner },
+        );
+        self.put(domain, slot, b"nmc", wait)?;
+        self.put(domain, slot + 1, b"nmc", post).inspect_err(|_| {
             let (objects, empty) = (self.objects(), self.empty());
-            if let Some(portal) =
-                self.tables
-                    .remove(objects, self.domains[owner].table_of, slot, empty)
-            {
+            let table = self.domains[domain].table_of;
+            if let Some(portal) = self.tables.remove(objects, table, slot, empty) {
                 self.code.free(portal.code);
             }
-            calls::sem_free(index as usize);
-            return Err(error);
-        }
-        Ok((slot, index as usize))
+        })
     }
 }
 
@@ -60,13 +74,22 @@ impl State {
 pub fn destroy(owner: usize, slot: usize) -> Result<isize, Errno> {
     STATE.with(|state| {
         let owner = state.domains[owner].table_of;
-        let Some(Action::SemaphoreWait(index)) =
-            state.tables.get(owner, slot).map(|portal| portal.action)
-        else {
+        let known = state.tables.get(owner, slot).map(|portal| portal.action);
+        let Some(Action::SemaphoreWait { index, owner: of }) = known else {
             return Err(Errno::Invalid);
         };
+        if of as usize != owner {
+            return Err(Errno::PermissionDenied);
+        }
+        // Portals that others accepted go first: the number may be another semaphore's afterwards.
+        let (objects, empty, dead) = (state.objects(), state.empty(), state.dead);
+        let accepted = |portal: &Portal| {
+            portal.action.semaphore() == Some(index) && portal.domain as usize != owner
+        };
+        while let Some(code) = state.tables.bury_next(objects, accepted, dead) {
+            state.retire(code);
+        }
         calls::sem_free(index as usize);
-        let (objects, empty) = (state.objects(), state.empty());
         for slot in [slot, slot + 1] {
             if let Some(portal) = state.tables.remove(objects, owner, slot, empty) {
                 state.retire(portal.code);

@@ -37,6 +37,29 @@ impl Text {
     }
 }
 
+impl Action {
+    /// The domain with which the portal ends: its callee, or whose the semaphore is.
+    pub fn depends_on(self) -> Option<usize> {
+        match self {
+            Action::Call { target, .. } => Some(target as usize),
+            Action::SemaphoreWait { owner, .. } | Action::SemaphorePost { owner, .. } => {
+                Some(owner as usize)
+            }
+            Action::Dead => None,
+        }
+    }
+
+    /// The semaphore that it is about.
+    pub fn semaphore(self) -> Option<u16> {
+        match self {
+            Action::SemaphoreWait { index, .. } | Action::SemaphorePost { index, .. } => {
+                Some(index)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What a portal does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -50,9 +73,19 @@ pub enum Action {
         constant: u64,
     },
     /// P on the semaphore.
-    SemaphoreWait(u16),
+    SemaphoreWait {
+        /// Which.
+        index: u16,
+        /// Domain in whose table it was made, and with which it ends; others have it by `portal_accept`.
+        owner: u16,
+    },
     /// V on the semaphore.
-    SemaphorePost(u16),
+    SemaphorePost {
+        /// Which.
+        index: u16,
+        /// As for P.
+        owner: u16,
+    },
     /// The callee died.
     Dead,
 }
@@ -152,11 +185,19 @@ impl Tables {
         portal
     }
 
-    /// Lets one portal into `target` answer `-EOWNERDEAD` from now on; answers its former code, `None` when there is none left.
-    pub fn bury_next(&mut self, objects: Objects, target: usize, dead: u64) -> Option<Placed> {
-        let portal = self.records.iter_mut().flatten().find(|portal| {
-            matches!(portal.action, Action::Call { target: t, .. } if t as usize == target)
-        })?;
+    /// Lets one portal whose action is `doomed` answer `-EOWNERDEAD` from now on; answers its former code, `None` when there is
+    /// none left.
+    pub fn bury_next(
+        &mut self,
+        objects: Objects,
+        doomed: impl Fn(&Portal) -> bool,
+        dead: u64,
+    ) -> Option<Placed> {
+        let portal = self
+            .records
+            .iter_mut()
+            .flatten()
+            .find(|portal| doomed(portal))?;
         objects.write(
             objects.read_domain(portal.domain as usize).table + 8 * portal.slot as u64,
             dead,

@@ -11,16 +11,18 @@ use pebble_abi::layout::MAX_DOMAINS;
 use crate::memory::Memory;
 use crate::server::Server;
 
-/// The domains that a call is about.
+/// The domains that a call is about: a chain of parents, named by its ends (most calls are about one domain, and pay
+/// for one).
+#[derive(Clone, Copy)]
 pub(crate) struct Family {
-    members: [u8; MAX_DOMAINS],
+    first: usize,
     count: usize,
 }
 
 impl Family {
-    /// The domains' numbers, the thread's home first, the invoker last.
-    pub(crate) fn members(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
-        self.members[..self.count].iter().map(|&asid| asid as usize)
+    /// How many domains: 1 or more.
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 }
 
@@ -28,21 +30,34 @@ impl<M: Memory> Server<M> {
     /// The invoker alone, unless the thread's home is a clone of it, of a clone of it, and so on.
     pub(crate) fn family(&self, invoker: usize, home: usize) -> Result<Family, Errno> {
         let invoker = self.living(invoker)?;
-        let mut family = Family {
-            members: [0; MAX_DOMAINS],
-            count: 0,
-        };
+        let mut count = 1;
         let mut member = home;
-        while member != invoker && self.living(member).is_ok() && family.count < MAX_DOMAINS - 1 {
-            family.members[family.count] = member as u8;
-            family.count += 1;
+        while member != invoker && self.living(member).is_ok() && count < MAX_DOMAINS {
+            member = self.spaces[member].parent;
+            count += 1;
+        }
+        if member == invoker {
+            Ok(Family { first: home, count })
+        } else {
+            Ok(Family {
+                first: invoker,
+                count: 1,
+            })
+        }
+    }
+
+    /// The domain at a place of the chain, 0 up to [`Family::count`]: the thread's home first, the invoker last.
+    pub(crate) fn member(&self, family: &Family, place: usize) -> usize {
+        let mut member = family.first;
+        for _ in 0..place {
             member = self.spaces[member].parent;
         }
-        if member != invoker {
-            family.count = 0;
-        }
-        family.members[family.count] = invoker as u8;
-        family.count += 1;
-        Ok(family)
+        member
+    }
+
+    /// All of them, in that order.
+    pub(crate) fn members<'a>(&'a self, family: &Family) -> impl Iterator<Item = usize> + 'a {
+        let parent = |&member: &usize| Some(self.spaces[member].parent);
+        core::iter::successors(Some(family.first), parent).take(family.count)
     }
 }

@@ -2,7 +2,7 @@
 
 use pebble_server::abi::errno::Errno;
 use pebble_server::abi::object::{role, OUT_OF_MEMORY};
-use pebble_server::abi::slot;
+use pebble_server::abi::slot::{self, NAMELEN};
 use pebble_server::invoke;
 use virtual_memory::{Fault, Name, Outcome};
 
@@ -53,6 +53,21 @@ pub extern "C" fn fault(thread: u64, asid: usize, cause: usize, address: u64, pc
     }
 }
 
+/// How a pager is called: on a stack of its own, with nothing of this server's in the registers, with five words. Aligned,
+/// so that a window of one page shows all of it.
+#[repr(align(64))]
+struct AsCalled([u8; NAMELEN]);
+static AS_CALLED: AsCalled = {
+    let mut text = [0; NAMELEN];
+    let letters = b"npciiii";
+    let mut index = 0;
+    while index < letters.len() {
+        text[index] = letters[index];
+        index += 1;
+    }
+    AsCalled(text)
+};
+
 /// `vm_pager(a0 = d, a1 = bytes, a2 = window on the name, a3 = cookie, a4 = t)`.
 pub extern "C" fn vm_pager(
     invoker: usize,
@@ -79,7 +94,9 @@ pub extern "C" fn vm_pager(
         return result;
     }
     let path = name.as_bytes().as_ptr() as usize;
-    let portal = invoke(slot::PORTAL_OPEN, path, 0, 0, 0, 0);
+    // What the portal would do to the arguments, and how far it would trust the pager, is not the pager's to say.
+    let specification = AS_CALLED.0.as_ptr() as usize;
+    let portal = invoke(slot::PORTAL_OPEN, path, specification, 0, 0, 0);
     match usize::try_from(portal) {
         Ok(portal) => {
             let (result, _) = map(Some(portal));

@@ -37,7 +37,7 @@ impl<M: Memory> Server<M> {
             },
         };
         let address = self.map(&family, bytes, Kind::Pager { pager, cookie })?;
-        family.members().for_each(|_| self.pagers.retain(pager));
+        (0..family.count()).for_each(|_| self.pagers.retain(pager));
         Ok(Some(address))
     }
 
@@ -51,12 +51,12 @@ impl<M: Memory> Server<M> {
         let bytes = bytes.next_multiple_of(PAGE);
         let start = self.find_gap(family, bytes).ok_or(Errno::NoMemory)?;
         let region = Region::writable(start, start + bytes, kind);
-        for (done, asid) in family.members().enumerate() {
+        for place in 0..family.count() {
+            let asid = self.member(family, place);
             if let Err(error) = self.insert_region(asid, region) {
-                family
-                    .members()
-                    .take(done)
-                    .for_each(|asid| self.withdraw(asid, start));
+                for done in 0..place {
+                    self.withdraw(self.member(family, done), start);
+                }
                 return Err(error);
             }
         }
@@ -76,7 +76,7 @@ impl<M: Memory> Server<M> {
         while start + bytes <= GIFT {
             // Each step passes at least one region of one member: no more steps than there are regions.
             let obstacle = |asid| self.overlap(asid, start, start + bytes);
-            match family.members().find_map(obstacle) {
+            match self.members(family).find_map(obstacle) {
                 Some(region) => start = region.end,
                 None => return Some(start),
             }
@@ -88,7 +88,8 @@ impl<M: Memory> Server<M> {
     pub fn vm_unmap(&mut self, invoker: usize, home: usize, address: u64) -> Result<(), Errno> {
         let family = self.family(invoker, home)?;
         let mut found = false;
-        for asid in family.members() {
+        for place in 0..family.count() {
+            let asid = self.member(&family, place);
             let Some((index, region)) = self.find_region(asid, address) else {
                 continue;
             };

@@ -7,6 +7,15 @@ pub const BYTES: u64 = 64;
 /// Words of one region in a region table.
 pub const WORDS: usize = BYTES as usize / 8;
 
+/// Of these, the words that mean something.
+pub const USED_WORDS: usize = 6;
+/// The word that is a region's first address.
+pub const START: u64 = 0;
+/// The word that is the first address beyond it.
+pub const END: u64 = 1;
+/// The word whose lowest byte is the kind's tag.
+pub const TAG: u64 = 2;
+
 /// A range of addresses, page aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
@@ -58,6 +67,23 @@ pub enum Kind {
     Fixed,
 }
 
+impl Kind {
+    /// The number of the kind in a region table.
+    pub const fn tag(&self) -> u64 {
+        match self {
+            Kind::Heap => 1,
+            Kind::Anonymous => 2,
+            Kind::Image { .. } => 3,
+            Kind::Stack => 4,
+            Kind::SharedStack { .. } => 5,
+            Kind::Device => 6,
+            Kind::Pager { .. } => 7,
+            Kind::Gift => 8,
+            Kind::Fixed => 9,
+        }
+    }
+}
+
 impl Region {
     /// Number of pages.
     pub const fn pages(&self) -> u64 {
@@ -76,22 +102,22 @@ impl Region {
 
     /// As words of a region table.
     pub fn pack(&self) -> [u64; WORDS] {
-        let (tag, parts) = match self.kind {
-            Kind::Heap => (1, [0; 3]),
-            Kind::Anonymous => (2, [0; 3]),
+        let parts = match self.kind {
             Kind::Image {
                 base,
                 source,
                 bytes,
-            } => (3, [base, source, bytes]),
-            Kind::Stack => (4, [0; 3]),
-            Kind::SharedStack { owner } => (5, [owner as u64, 0, 0]),
-            Kind::Device => (6, [0; 3]),
-            Kind::Pager { pager, cookie } => (7, [pager as u64, cookie, 0]),
-            Kind::Gift => (8, [0; 3]),
-            Kind::Fixed => (9, [0; 3]),
+            } => [base, source, bytes],
+            Kind::SharedStack { owner } => [owner as u64, 0, 0],
+            Kind::Pager { pager, cookie } => [pager as u64, cookie, 0],
+            Kind::Heap
+            | Kind::Anonymous
+            | Kind::Stack
+            | Kind::Device
+            | Kind::Gift
+            | Kind::Fixed => [0; 3],
         };
-        let what = tag | self.protection << 8;
+        let what = self.kind.tag() | self.protection << 8;
         [
             self.start, self.end, what, parts[0], parts[1], parts[2], 0, 0,
         ]

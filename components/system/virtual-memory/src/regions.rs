@@ -4,7 +4,7 @@ use pebble_abi::errno::Errno;
 use pebble_abi::layout::PAGE;
 
 use crate::memory::Memory;
-use crate::region::{Kind, Region, BYTES, WORDS};
+use crate::region::{Kind, Region, BYTES, END, START, TAG, USED_WORDS, WORDS};
 use crate::server::Server;
 
 /// Regions of one domain.
@@ -15,16 +15,33 @@ impl<M: Memory> Server<M> {
     pub(crate) fn region(&self, asid: usize, index: usize) -> Region {
         let at = self.spaces[asid].regions + index as u64 * BYTES;
         let mut words = [0; WORDS];
-        for (word, offset) in words.iter_mut().zip((0..).step_by(8)) {
+        for (word, offset) in words.iter_mut().take(USED_WORDS).zip((0..).step_by(8)) {
             *word = self.memory.read(at + offset);
         }
         Region::unpack(words)
     }
 
+    /// One word of a region, for a search that needs no more.
+    pub(crate) fn region_word(&self, asid: usize, index: usize, word: u64) -> u64 {
+        let at = self.spaces[asid].regions + index as u64 * BYTES;
+        self.memory.read(at + word * 8)
+    }
+
+    /// Moves the end of a region.
+    pub(crate) fn set_region_end(&mut self, asid: usize, index: usize, end: u64) {
+        let at = self.spaces[asid].regions + index as u64 * BYTES;
+        self.memory.write(at + END * 8, end);
+    }
+
     /// Changes the region at an index; its start stays the same.
     pub(crate) fn set_region(&mut self, asid: usize, index: usize, region: Region) {
         let at = self.spaces[asid].regions + index as u64 * BYTES;
-        for (word, offset) in region.pack().into_iter().zip((0..).step_by(8)) {
+        for (word, offset) in region
+            .pack()
+            .into_iter()
+            .take(USED_WORDS)
+            .zip((0..).step_by(8))
+        {
             self.memory.write(at + offset, word);
         }
     }
@@ -46,8 +63,15 @@ impl<M: Memory> Server<M> {
     /// The domain's region of a kind that it has at most once.
     pub(crate) fn region_of_kind(&self, asid: usize, kind: Kind) -> Option<(usize, Region)> {
         (0..self.spaces[asid].region_count)
+            .filter(|&index| self.region_word(asid, index, TAG) & 0xff == kind.tag())
             .map(|index| (index, self.region(asid, index)))
             .find(|(_, region)| region.kind == kind)
+    }
+
+    /// The index of the first region with a kind's tag, whatever else the kind says.
+    pub(crate) fn index_of_kind(&self, asid: usize, kind: &Kind) -> Option<usize> {
+        (0..self.spaces[asid].region_count)
+            .find(|&index| self.region_word(asid, index, TAG) & 0xff == kind.tag())
     }
 
     /// Adds a region and commits its pages.
@@ -63,7 +87,7 @@ impl<M: Memory> Server<M> {
             self.commit(asid, region.pages())?;
         }
         let place = (0..count)
-            .find(|&index| self.region(asid, index).start > region.start)
+            .find(|&index| self.region_word(asid, index, START) > region.start)
             .unwrap_or(count);
         for index in (place..count).rev() {
             let moved = self.region(asid, index);
@@ -101,7 +125,7 @@ impl<M: Memory> Server<M> {
         let (mut low, mut high) = (0, self.spaces[asid].region_count);
         while low < high {
             let middle = (low + high) / 2;
-            if self.region(asid, middle).end <= address {
+            if self.region_word(asid, middle, END) <= address {
                 low = middle + 1;
             } else {
                 high = middle;

@@ -16,11 +16,13 @@ const HEADER: i32 = object::FRAME_HEADER as i32;
 /// Where the frame of a `p` call keeps the invoker's `fp_live`.
 const SAVED_LIVE: i32 = object::PARTIAL_FRAME as i32;
 
-// What a portal uses beneath the limit: the letters `W` and `G` need two scratch words for each page.
+// What a portal uses beneath the limit: the letters `W` and `G` need two scratch words for each page, all `k` together one
+// word. A `T` needs one too, but leaves a page less to give.
 const _: () = assert!(
     object::FLOATING_FRAME
         + object::FULL_FRAME
         + object::CALL_FRAME
+        + 8
         + 16 * pebble_portal_spec::MAX_WINDOW_PAGES as u64
         <= object::INVOCATION_RESERVE
 );
@@ -42,12 +44,13 @@ pub(super) fn call(
         (false, true) => HEADER + 8,
         (false, false) => HEADER,
     };
-    // Each letter `T` keeps the invoker's address in a word of its own at the end of the frame.
-    let frame = saved + 8 * takes(specification).count() as i32;
+    // Each letter `T` keeps the invoker's address in a word of its own behind that; all `k` share the last word.
+    let frame = saved + 8 * takes(specification).count() as i32 + 8 * specification.passes() as i32;
     let mut too_deep = Label::new();
     let mut absent = window::Absent::default();
     let mut refused = Label::new();
     let mut no_stack = Label::new();
+    let mut no_portal = Label::new();
     let mut windows_full = Label::new();
     let gifts: usize = specification
         .arguments()
@@ -61,6 +64,11 @@ pub(super) fn call(
     a.bltu(T1, T2, &mut too_deep);
     if partial {
         push_live_floats(a, system);
+    }
+    for (index, argument) in specification.arguments().iter().enumerate() {
+        if *argument == Argument::Capability {
+            capability::check(a, Register(A0.0 + index as u32), &mut no_portal);
+        }
     }
     a.ld(T2, DOMAIN, TP);
     let mut first = 0;
@@ -119,7 +127,11 @@ pub(super) fn call(
         FrameKind::Minimal
     };
     a.addi(T1, T1, -frame);
-    let frame_name = FrameName::new(name.generation, name.domain, name.slot, kind, frame as u64);
+    let mut frame_name =
+        FrameName::new(name.generation, name.domain, name.slot, kind, frame as u64);
+    if specification.passes() {
+        frame_name = frame_name.passing();
+    }
     a.load_literal(T3, frame_name.0);
     a.sd(T0, FRAME_PORTAL, T1);
     a.sd(T3, FRAME_NAME, T1);
@@ -158,6 +170,7 @@ pub(super) fn call(
     for (order, (index, _)) in takes(specification).enumerate() {
         a.sd(Register(A0.0 + index as u32), saved + 8 * order as i32, T1);
     }
+    capability::record(a, specification, frame - 8);
     a.sd(T1, INVOCATION, TP);
     arguments(a, specification, constant, name);
     let mut first = 0;
@@ -189,6 +202,10 @@ pub(super) fn call(
     if Assembler::is_used(&refused) {
         a.bind(&refused);
         answer(a, Errno::Fault.negated() as i32);
+    }
+    if Assembler::is_used(&no_portal) {
+        a.bind(&no_portal);
+        answer(a, Errno::BadDescriptor.negated() as i32);
     }
     if new_stack {
         a.bind(&no_stack);

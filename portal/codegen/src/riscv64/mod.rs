@@ -7,6 +7,7 @@
 
 pub mod asm;
 mod call;
+mod capability;
 mod float;
 mod gift;
 mod scheduler;

@@ -27,7 +27,7 @@ pub fn specification(random: &mut Random) -> String {
     let mut pages = 0;
     for _ in 0..random.below(7) {
         let letter = random.pick(&[
-            'i', 'c', '=', 't', 'd', 'h', 'w', 'r', 'w', 'r', 'W', 'G', 'T',
+            'i', 'c', '=', 't', 'd', 'h', 'w', 'r', 'w', 'r', 'W', 'G', 'T', 'k',
         ]);
         let window = matches!(letter, 'w' | 'r' | 'W' | 'G' | 'T');
         if matches!(letter, 'G' | 'T') && text.contains(letter) {
@@ -236,6 +236,14 @@ pub fn arguments(m: &mut Machine, random: &mut Random, specification: &Specifica
                 m.x[10 + index] = buffer(random, false);
             }
             Argument::Give(_) | Argument::Take(_) => m.x[10 + index] = buffer(random, true),
+            // The edges, and what is none only if more than the low bits are looked at.
+            Argument::Capability => {
+                m.x[10 + index] = match random.below(12) {
+                    0 => random.pick(&[0, 31, 512, 1 << 32 | 64, 1 << 63 | 64, u64::MAX]),
+                    1 => random.pick(&[32, 511]),
+                    _ => 32 + random.below(480),
+                }
+            }
             _ => {}
         }
     }
@@ -271,6 +279,7 @@ pub fn returning(m: &mut Machine, random: &mut Random, entry: u64, specification
         .arguments()
         .iter()
         .any(|argument| matches!(argument, Argument::Take(_)));
+    let passes = specification.passes();
     let saved = match (specification.state, specification.stack) {
         (State::Partial, _) => object::CALL_FRAME,
         (State::Minimal, StackLetter::New) => object::FRAME_HEADER + 8,
@@ -281,7 +290,7 @@ pub fn returning(m: &mut Machine, random: &mut Random, entry: u64, specification
         random,
         entry,
         FrameKind::Partial,
-        saved + 8 * takes as u64,
+        saved + 8 * takes as u64 + 8 * passes as u64,
     );
     if takes {
         // Mostly for an invoker whose page tables are its own.

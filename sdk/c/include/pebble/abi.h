@@ -33,6 +33,7 @@
 #define SYS_VM_PAGER 55 /* map a region with a user-level pager */
 #define SYS_VM_SUPPLY 56 /* supply a page as a pager */
 #define SYS_DOMAIN_KILL 57 /* end another domain */
+#define SYS_PORTAL_ACCEPT 58 /* take over a portal that a call passed */
 
 #ifdef __ASSEMBLER__
 #define PEBBLE_UL(value) value

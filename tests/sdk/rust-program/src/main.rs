@@ -65,6 +65,17 @@ extern "C" fn multiply(constant: usize, a: usize, b: usize) -> isize {
     (constant + a * b) as isize
 }
 
+/// Takes over a portal and a semaphore that the call passes; uses both.
+extern "C" fn taker(_constant: usize, portal: usize, semaphore: usize) -> isize {
+    let used = || {
+        let portal = pebble::portal_accept(portal, "npcii")?;
+        let semaphore = pebble::sem_accept(semaphore)?;
+        pebble::sem_post(semaphore)?;
+        Ok(pebble::invoke_portal(portal, 8, 9, 0, 0, 0) as usize)
+    };
+    pebble::code(used())
+}
+
 /// Services, semaphores, memory and time.
 fn system() -> Result<i32, Error> {
     pebble::portal_register(
@@ -78,6 +89,12 @@ fn system() -> Result<i32, Error> {
         "portal answers {}",
         pebble::invoke_portal(portal, 6, 7, 0, 0, 0)
     );
+    pebble::portal_register("/program/taker", "npckk", 0, taker as *const () as Entry)?;
+    let passes = pebble::portal_open("/program/taker")?;
+    let passed = pebble::sem_create(0)?;
+    let answer = pebble::invoke_portal(passes, portal, passed, 0, 0, 0);
+    pebble::sem_wait(passed)?;
+    pebble::println!("passed portal answers {answer}");
     pebble::portal_close(portal)?;
     for (what, refused) in [
         ("closed", pebble::portal_close(portal).err()),
@@ -94,6 +111,7 @@ fn system() -> Result<i32, Error> {
         ),
         ("too high", pebble::thread_priority(60).err()),
         ("negative", pebble::sem_create(-1).err()),
+        ("not passed", pebble::portal_accept(passes, "npckk").err()),
         ("not a child", pebble::domain_kill(1).err()),
         ("too much", pebble::vm_map(1 << 40).err()),
     ] {

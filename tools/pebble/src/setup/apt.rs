@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::{bail, Result};
 
+use super::packages;
 use super::requirement::{Requirement, Source};
-use crate::process;
+use crate::process::{self, Finished};
 use crate::report::Report;
 use crate::toolchain::find_program;
 
@@ -15,26 +16,26 @@ const LIMIT: Duration = Duration::from_secs(1800);
 
 /// Installs the packages among what is missing.
 pub fn install(report: &Report, missing: &[Requirement]) -> Result<()> {
-    let mut packages: Vec<&str> = missing
+    let mut names: Vec<&str> = missing
         .iter()
         .filter_map(|requirement| match requirement.source {
             Source::Package(package) => Some(package),
             Source::Target(_) | Source::Component(_) => None,
         })
         .collect();
-    packages.sort_unstable();
-    packages.dedup();
-    if packages.is_empty() {
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
         return Ok(());
     }
     let typed = format!(
         "apt-get update && apt-get install -y --no-install-recommends {}",
-        packages.join(" ")
+        names.join(" ")
     );
     if !Path::new("/etc/debian_version").exists() || find_program("apt-get").is_none() {
         bail!(
             "this is not a Debian system; install what these packages hold: {}",
-            packages.join(" ")
+            names.join(" ")
         );
     }
     let root = rustix::process::geteuid().is_root();
@@ -63,19 +64,47 @@ pub fn install(report: &Report, missing: &[Requirement]) -> Result<()> {
     if !process::quietly(&mut apt(&["update"]), LIMIT, report.verbose())? {
         report.note("apt-get update failed; going on with the lists that are here");
     }
-    let mut arguments = vec!["install", "-y", "--no-install-recommends"];
-    arguments.extend(&packages);
-    report.note(&format!("apt-get install {}", packages.join(" ")));
-    let done = process::capture(&mut apt(&arguments), LIMIT)?;
-    if done.status.success() && !report.verbose() {
-        return Ok(());
+    let tried = packages::tried()?;
+    let wanted = packages::wanted(&names, &tried);
+    let install = |wanted: &[String]| -> Result<Finished> {
+        report.note(&format!("apt-get install {}", wanted.join(" ")));
+        let mut arguments = vec!["install", "-y", "--no-install-recommends"];
+        arguments.extend(wanted.iter().map(String::as_str));
+        process::capture(&mut apt(&arguments), LIMIT)
+    };
+    let mut done = install(&wanted)?;
+    let current: Vec<String> = names.iter().map(ToString::to_string).collect();
+    if !done.status.success() && wanted != current && has_conflict(&done) {
+        // What a package needs may have been replaced while the package itself is still there.
+        report.note("the tried versions do not go together any more: the current ones are taken");
+        done = install(&current)?;
     }
     let said = format!("{}{}", done.stdout_text(), done.stderr_text());
-    eprint!("{said}");
+    if report.verbose() || !done.status.success() {
+        eprint!("{said}");
+    }
     if !done.status.success() {
         bail!("{} Try by hand, as root:\n  {typed}", explain(&said));
     }
+    for line in packages::differences(&names, &tried, &packages::installed(&names)) {
+        report.note(&line);
+    }
     Ok(())
+}
+
+/// Whether apt-get could not choose versions: the same again with others may work, which a lost network does not.
+fn has_conflict(done: &Finished) -> bool {
+    let said = format!("{}{}", done.stdout_text(), done.stderr_text());
+    [
+        "unmet dependencies",
+        "held broken packages",
+        "were downgraded",
+    ]
+    .iter()
+    .any(|words| said.contains(words))
+        || said
+            .lines()
+            .any(|line| line.starts_with("E: Version '") && line.ends_with("was not found"))
 }
 
 /// What apt-get's last words mean: which package, and what is to be done about it.

@@ -4,6 +4,7 @@
 
 mod apt;
 pub mod network;
+pub mod packages;
 mod requirement;
 mod rust;
 

@@ -323,11 +323,13 @@ fn rustup_lint(requirement: &mut Requirement, toolchain: &Toolchain) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
     use std::path::Path;
 
     #[test]
     fn every_requirement_says_how_it_gets_here() -> Result<()> {
         let repository = Repository::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        let mut used = BTreeSet::new();
         for toolchain in [
             Toolchain::Rustup {
                 channel: "1.95.0".into(),
@@ -343,8 +345,19 @@ mod tests {
                     Source::Package(name) | Source::Target(name) | Source::Component(name) => name,
                 }));
                 assert!(!requirement.why.is_empty());
+                if let Source::Package(name) = requirement.source {
+                    used.insert(name.to_string());
+                }
             }
         }
+        // What the launcher installs has versions too, and nothing else does.
+        let launcher = std::fs::read_to_string(repository.path("pebble"))?;
+        let needed = launcher
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("need "));
+        used.extend(needed.filter_map(|rest| Some(rest.split_whitespace().next()?.to_string())));
+        let tried: BTreeSet<String> = super::super::packages::tried()?.into_keys().collect();
+        assert_eq!(tried, used);
         Ok(())
     }
 

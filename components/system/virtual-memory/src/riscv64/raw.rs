@@ -30,6 +30,9 @@ extern "C" {
     fn virtual_memory_flush_page(asid: usize, address: u64);
 }
 
+/// Words that one round of zeroing a page writes.
+const ZEROED_AT_ONCE: usize = 32;
+
 /// Physical memory, at [`PHYSICAL`] in this component: boot code mapped all RAM there.
 pub struct PhysicalWindow;
 
@@ -62,8 +65,16 @@ impl Memory for PhysicalWindow {
     }
 
     fn zero_page(&mut self, frame: u64) {
-        // SAFETY: as for `write`; the frame was just allocated.
-        unsafe { Self::at(frame).cast::<u8>().write_bytes(0, PAGE as usize) }
+        let mut line = Self::at(frame);
+        for _ in 0..PAGE as usize / 8 / ZEROED_AT_ONCE {
+            // Volatile, because the library's `memset` that these loops would become takes three instructions for a
+            // word, and a page of zeros is most of a fault's cost.
+            for word in 0..ZEROED_AT_ONCE {
+                // SAFETY: as for `write`; the frame was just allocated.
+                unsafe { line.add(word).write_volatile(0) }
+            }
+            line = line.wrapping_add(ZEROED_AT_ONCE);
+        }
     }
 
     fn copy(&mut self, from: u64, to: u64, bytes: u64) {

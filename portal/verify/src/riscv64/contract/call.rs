@@ -43,6 +43,9 @@ pub(super) fn leave(
     if exit.machine.holds(Test::LessUnsigned, top, limit, true) {
         return exit.answer(Errno::TooDeep);
     }
+    if capability::refused(&mut exit, specification) {
+        return exit.answer(Errno::BadDescriptor);
+    }
     if gift::refused(&mut exit, specification) {
         return exit.answer(Errno::Fault);
     }
@@ -153,6 +156,7 @@ fn commit(
             "the invoker's address for letter `T`",
         )?;
     }
+    capability::recorded(&mut exit, specification, -8)?;
     exit.invocation(-bytes)?;
 
     // The stack.
@@ -188,7 +192,7 @@ fn commit(
     for (index, argument) in specification.arguments().iter().enumerate() {
         let number = register::A0 + index as u8;
         let value = match argument {
-            Argument::Word => exit.input(number),
+            Argument::Word | Argument::Capability => exit.input(number),
             Argument::Constant => exit.number(constant),
             Argument::Slot => exit.number(exit.machine.policy.name.slot),
             Argument::Thread => exit.load(THREAD, field!(Thread.number)),

@@ -6,6 +6,7 @@
 
 mod back;
 mod call;
+mod capability;
 mod float;
 mod gift;
 mod scheduler;
@@ -49,7 +50,8 @@ pub(crate) enum Part {
 pub(crate) fn frame_bytes(kind: &Kind<'_>) -> i32 {
     let bytes = match kind {
         Kind::Call { specification, .. } => {
-            gift::saved_bytes(specification) + 8 * gift::takes(specification).count() as u64
+            let words = gift::takes(specification).count() + capability::words(specification);
+            gift::saved_bytes(specification) + 8 * words as u64
         }
         Kind::Scheduler { .. }
         | Kind::SemaphoreWait { .. }
@@ -336,7 +338,12 @@ impl<'m, 'a> Exit<'m, 'a> {
     /// The header of a frame that was pushed at `offset` from the top; `pc`, `sp` and `stack` are named by the caller.
     fn frame(&mut self, offset: i32, kind: FrameKind, bytes: i32) -> Result<(), Reason> {
         let name = self.machine.policy.name;
-        let name = FrameName::new(name.generation, name.domain, name.slot, kind, bytes as u64);
+        let mut name = FrameName::new(name.generation, name.domain, name.slot, kind, bytes as u64);
+        if let Kind::Call { specification, .. } = self.machine.policy.kind {
+            if capability::words(specification) > 0 {
+                name = name.passing();
+            }
+        }
         let (entry, top) = (self.machine.entry_address(), self.top);
         let entry = self.number(entry);
         let name = self.number(name.0);

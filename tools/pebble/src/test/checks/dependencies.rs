@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("nucleus", &["abi", "portal"]),
     ("interfaces", &["abi", "interfaces"]),
     ("sdk", &["abi", "interfaces", "sdk"]),
-    ("sfi", &["abi", "portal"]),
+    ("sfi", &["abi", "portal", "sfi"]),
     ("store", &["abi", "store"]),
     (
         "components",
