@@ -54,22 +54,25 @@ static inline void measure_number(const char *name, unsigned long value)
 	printf("figure %s parts=1 overhead=0 %lu:1\n", name, value);
 }
 
-/* Measures a statement and tells the figure. */
-#define MEASURE(name, parts, ...)                                                     \
-	do {                                                                          \
-		for (int measure_i = 0; measure_i < MEASURE_WARM; measure_i++) {      \
-			__VA_ARGS__;                                                  \
-		}                                                                     \
-		for (int measure_i = 0; measure_i < measure_iterations; measure_i++) { \
-			unsigned long measure_begin = cycles();                       \
-			__VA_ARGS__;                                                  \
-			measure_samples[measure_i] = cycles() - measure_begin;        \
-		}                                                                     \
-		measure_tell(name, parts, measure_iterations);                        \
+/* Measures a statement and tells the figure; before each time `prepare` is executed, outside the sample. */
+#define MEASURE_EACH(name, parts, prepare, ...)                                        \
+	do {                                                                           \
+		for (int measure_i = -MEASURE_WARM; measure_i < measure_iterations; measure_i++) { \
+			prepare;                                                       \
+			unsigned long measure_begin = cycles();                        \
+			__VA_ARGS__;                                                   \
+			unsigned long measure_end = cycles();                          \
+			if (measure_i >= 0)                                            \
+				measure_samples[measure_i] = measure_end - measure_begin; \
+		}                                                                      \
+		measure_tell(name, parts, measure_iterations);                         \
 	} while (0)
 
+/* Measures a statement and tells the figure. */
+#define MEASURE(name, parts, ...) MEASURE_EACH(name, parts, , __VA_ARGS__)
+
 /* Ends the program with a reason: a measurement that did not happen must not be taken for one. */
-static inline void measure_fail(const char *what, long answer)
+static inline __attribute__((__noreturn__)) void measure_fail(const char *what, long answer)
 {
 	fprintf(stderr, "%s: answers %ld\n", what, answer);
 	exit(1);

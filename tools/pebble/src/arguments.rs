@@ -92,6 +92,19 @@ pub struct Bench {
     /// Fewer samples, as in `pebble test`.
     #[arg(long)]
     pub quick: bool,
+    /// Measure another system too, in the same machine; the first time it is built, which takes long.
+    #[arg(long, value_name = "NAME")]
+    pub peer: Option<PeerName>,
+    /// Write a page with plots, and all samples, into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+}
+
+/// Systems that Pebble is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PeerName {
+    /// Debian's Linux, the smallest configuration that has what is measured.
+    Linux,
 }
 
 /// `pebble build`.

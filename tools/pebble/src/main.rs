@@ -8,6 +8,7 @@
 mod abi_files;
 mod arguments;
 mod bench;
+mod bound;
 mod build;
 mod bundle;
 mod doctor;

@@ -1,10 +1,13 @@
 //! `pebble bench`: runs the measurements of `bench/` in virtual time and shows what they say.
 //!
 //! `row` reads what is measured, `guest` runs it, `samples` holds what was told, `result` joins the two, `budget`
-//! compares with the limits, `table` shows it as text.
+//! compares with the limits, `table` shows it as text, `page` and `plot` as a page; `peer` measures another system.
 
 mod budget;
 mod guest;
+mod page;
+mod peer;
+mod plot;
 mod result;
 mod row;
 mod samples;
@@ -13,15 +16,17 @@ mod table;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use anyhow::{Context, Result};
+use anyhow::{bail, Context, Result};
 use serde::Serialize;
 
-use crate::arguments;
+use crate::arguments::{self, PeerName};
 use crate::report::Report;
 use crate::repository::Repository;
 use crate::setup::{self, Needs};
+use crate::test::{Outcome, Session};
 
 use budget::Budget;
+use peer::Peer;
 use result::{Figure, Measured};
 use row::Row;
 
@@ -38,22 +43,65 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Be
     report.clear();
     let measured: Vec<Measured> = measured.into_iter().collect::<Result<_>>()?;
     let data = keep(repository, &measured, options.quick)?;
+    let peer = match options.peer {
+        Some(PeerName::Linux) => Some(peer::measure(repository, report, options.quick)?),
+        None => None,
+    };
+    report.clear();
     let mut complaints = Vec::new();
     for row in &measured {
         complaints.extend(budget::complaints(&budgets, row, options.quick));
     }
     if report.json() {
-        println!("{}", json(&measured, &budgets)?);
+        println!("{}", json(&measured, &budgets, peer.as_ref())?);
     } else {
         for row in &measured {
-            println!("{}", table::render(row, &budgets));
+            println!("{}", table::render(row, &budgets, peer.as_ref()));
         }
     }
     report.note(&format!("samples: {}", repository.show(&data)));
+    if let Some(folder) = &options.report {
+        let file = page::write(folder, &measured, &budgets, peer.as_ref(), options.quick)?;
+        report.note(&format!("report: {}", file.display()));
+    }
     for complaint in &complaints {
         eprintln!("pebble: {complaint}");
     }
     Ok(u8::from(!complaints.is_empty()))
+}
+
+/// The quick form as tests, one for each row: every figure that has a limit keeps it.
+pub fn tests(session: &Session<'_>) -> Vec<Outcome> {
+    let prepared = row::all(session.repository).and_then(|rows| {
+        let budgets = budget::all(session.repository, &rows)?;
+        Ok((rows, budgets))
+    });
+    let (rows, budgets) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) if session.wants("bench") => {
+            return vec![Outcome::failed("bench", format!("{error:#}"))]
+        }
+        Err(_) => return Vec::new(),
+    };
+    let name = |row: &Row| format!("bench/{}", row.name);
+    let wanted: Vec<Row> = rows
+        .into_iter()
+        .filter(|row| session.wants(&name(row)))
+        .collect();
+    let names: Vec<String> = wanted.iter().map(name).collect();
+    let measured = measure_all(session.repository, session.report, wanted, true);
+    let outcomes = names.into_iter().zip(measured).map(|(name, measured)| {
+        let held = measured.and_then(|measured| {
+            let complaints = budget::complaints(&budgets, &measured, true);
+            if complaints.is_empty() {
+                Ok(())
+            } else {
+                bail!(complaints.join("\n"))
+            }
+        });
+        Outcome::of(&name, held)
+    });
+    outcomes.collect()
 }
 
 /// Measures rows, two at a time, in their order.
@@ -73,7 +121,7 @@ fn measure_all(
                     return;
                 };
                 report.step(&format!("row {}, {}", row.number, row.title));
-                let result = measure(repository, row, quick);
+                let result = measure(repository, report, row, quick);
                 if let Ok(mut done) = done.lock() {
                     done[index] = Some(result);
                 }
@@ -85,8 +133,8 @@ fn measure_all(
 }
 
 /// Measures one row.
-fn measure(repository: &Repository, row: Row, quick: bool) -> Result<Measured> {
-    let told = guest::measure(repository, &row, quick)?;
+fn measure(repository: &Repository, report: &Report, row: Row, quick: bool) -> Result<Measured> {
+    let told = guest::measure(repository, report, &row, quick)?;
     Measured::new(row, told, quick)
 }
 
@@ -134,7 +182,27 @@ struct JsonLimit {
     standing: &'static str,
 }
 
-fn json(measured: &[Measured], budgets: &[Budget]) -> Result<String> {
+#[derive(Serialize)]
+struct JsonReport<'a> {
+    rows: Vec<JsonRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peer: Option<JsonPeer<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonPeer<'a> {
+    title: &'a str,
+    figures: Vec<JsonPeerFigure<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonPeerFigure<'a> {
+    #[serde(flatten)]
+    summary: samples::Summary,
+    samples: &'a samples::Samples,
+}
+
+fn json(measured: &[Measured], budgets: &[Budget], peer: Option<&Peer>) -> Result<String> {
     let figure = |row: &Row, figure: &'_ Figure| -> Vec<JsonLimit> {
         let of_figure = budgets
             .iter()
@@ -165,5 +233,16 @@ fn json(measured: &[Measured], budgets: &[Budget]) -> Result<String> {
                 .collect(),
         })
         .collect();
-    Ok(serde_json::to_string_pretty(&rows)?)
+    let peer = peer.map(|peer| JsonPeer {
+        title: &peer.title,
+        figures: peer
+            .figures
+            .iter()
+            .map(|samples| JsonPeerFigure {
+                summary: samples.summary(),
+                samples,
+            })
+            .collect(),
+    });
+    Ok(serde_json::to_string_pretty(&JsonReport { rows, peer })?)
 }

@@ -40,7 +40,10 @@ pub struct Row {
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// The program: a file or folder beside the description, or from the checkout's top with `/` before it.
+    #[serde(default)]
     pub program: String,
+    /// In place of a program: something that the host finds out.
+    pub analysis: Option<Analysis>,
     /// More components, beside the description.
     pub with: Option<String>,
     /// Another system, from the checkout's top.
@@ -54,9 +57,20 @@ pub struct Run {
     /// The same in the quick form; 0: the quick form leaves this run out.
     #[serde(default = "quick")]
     pub quick: u32,
+    /// Lines that others than the program write, each in full.
+    #[serde(default)]
+    pub others: Vec<String>,
     /// Put before the names of the figures.
     #[serde(default)]
     pub prefix: String,
+}
+
+/// What the host can find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Analysis {
+    /// The longest path with interrupts off, proved from the machine code.
+    InterruptsOff,
 }
 
 fn full() -> u32 {
@@ -95,6 +109,8 @@ pub struct Derived {
     /// Which of its statistics is taken.
     #[serde(default)]
     pub statistic: Statistic,
+    /// The median of this one is added.
+    pub plus: Option<String>,
     /// The median of this one is subtracted.
     pub minus: Option<String>,
     /// It is divided by the median of this one.
@@ -150,10 +166,11 @@ impl Derived {
                 .with_context(|| format!("`{}` needs the figure `{name}`", self.name))
         };
         let value = self.statistic.of(&find(&self.of)?);
-        match (&self.minus, &self.over) {
-            (Some(other), None) => Ok(value - find(other)?.median),
-            (None, Some(other)) => Ok(value / find(other)?.median),
-            _ => bail!("`{}`: say either `minus` or `over`", self.name),
+        match (&self.plus, &self.minus, &self.over) {
+            (Some(other), None, None) => Ok(value + find(other)?.median),
+            (None, Some(other), None) => Ok(value - find(other)?.median),
+            (None, None, Some(other)) => Ok(value / find(other)?.median),
+            _ => bail!("`{}`: say one of `plus`, `minus`, `over`", self.name),
         }
     }
 }
@@ -230,6 +247,7 @@ mod tests {
 
     #[test]
     fn figures_follow_from_others() -> Result<()> {
+        assert_eq!(derived("of = 'b'\nplus = 'a'")?, 40.0);
         assert_eq!(derived("of = 'b'\nminus = 'a'")?, 20.0);
         assert_eq!(derived("of = 'b'\nover = 'a'")?, 3.0);
         assert_eq!(derived("of = 'b'\nstatistic = 'maximum'\nover = 'a'")?, 4.5);

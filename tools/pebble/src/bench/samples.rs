@@ -51,6 +51,16 @@ impl Samples {
         Ok(Some(samples))
     }
 
+    /// A figure that is one exact number.
+    pub fn of_number(name: String, value: u64) -> Self {
+        Samples {
+            name,
+            parts: 1,
+            overhead: 0,
+            counts: vec![(value, 1)],
+        }
+    }
+
     /// The line that [`Samples::parse`] reads.
     pub fn line(&self) -> String {
         let counts: Vec<String> = self

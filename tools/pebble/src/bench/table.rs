@@ -3,24 +3,34 @@
 use std::fmt::Write;
 
 use super::budget::{Budget, Standing};
+use super::peer::Peer;
 use super::result::{Figure, Measured};
 use super::row::Statistic;
 use super::samples::number;
 
 /// One row as text: a heading, then a line for each figure.
-pub fn render(measured: &Measured, budgets: &[Budget]) -> String {
-    let head = [
+pub fn render(measured: &Measured, budgets: &[Budget], peer: Option<&Peer>) -> String {
+    let mut head = vec![
         "figure", "median", "minimum", "99 %", "maximum", "limit", "goal", "", "papers",
     ];
-    let mut lines: Vec<Vec<String>> = vec![head.map(String::from).to_vec()];
+    if peer.is_some() {
+        head.extend(["Linux", "Linux / Pebble"]);
+    }
+    let mut lines: Vec<Vec<String>> = vec![head.iter().copied().map(String::from).collect()];
     for figure in &measured.figures {
         let of_figure = budgets
             .iter()
             .filter(|b| b.row == measured.row.name && b.figure == figure.name);
         let of_figure: Vec<&Budget> = of_figure.collect();
-        lines.push(line(figure, of_figure.first().copied()));
+        let mut cells = line(figure, of_figure.first().copied());
+        if let Some(peer) = peer {
+            cells.extend(beside(figure, peer));
+        }
+        lines.push(cells);
         for more in of_figure.iter().skip(1) {
-            lines.push(more_limits(figure, more));
+            let mut cells = more_limits(figure, more);
+            cells.resize(head.len(), String::new());
+            lines.push(cells);
         }
     }
     let mut text = format!("{}. {}\n", measured.row.number, measured.row.title);
@@ -34,7 +44,7 @@ pub fn render(measured: &Measured, budgets: &[Budget]) -> String {
         for (column, cell) in line.iter().enumerate() {
             let pad = " ".repeat(widths[column] - cell.chars().count());
             // Words to the left, numbers to the right.
-            let left = column == 0 || column >= 7;
+            let left = column == 0 || column == 7 || column == 8;
             let cell = if left {
                 format!("{cell}{pad}")
             } else {
@@ -66,6 +76,17 @@ fn line(figure: &Figure, budget: Option<&Budget>) -> Vec<String> {
     cells.extend(limits(figure, budget));
     cells.push(figure.papers.clone().unwrap_or_default());
     cells
+}
+
+/// The peer's figure, and how many times Pebble's it is.
+pub fn beside(figure: &Figure, peer: &Peer) -> [String; 2] {
+    let Some(other) = figure.linux.as_ref().and_then(|name| peer.median(name)) else {
+        return Default::default();
+    };
+    [
+        number(other),
+        format!("{:.1}", other / figure.summary.median),
+    ]
 }
 
 fn limits(figure: &Figure, budget: Option<&Budget>) -> [String; 3] {
