@@ -18,13 +18,11 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
         }
         self.threads[current].result = 0;
         self.since = self.machine.cycles();
-        // Whoever does P and V next is told what may be left then.
-        self.machine.counters().allow_later(0);
         let result = self.threads[next].result;
         if self.policy.level(&self.threads, next).is_none() {
             return self.turn_ends(next, result);
         }
-        // Of two threads that took turns each has an equal.
+        // Of two threads that took turns each has an equal, and what portal code may leave is the same for both.
         self.turn_ends_after(self.threads[next].remaining, Next::new(next, result))
     }
 
