@@ -304,15 +304,26 @@ impl Tracer {
             return format!("{component}: gate");
         }
         let loader = self.images.get(component);
-        let symbol = loader.and_then(|loader| loader.find_symbol(address));
-        match symbol {
-            Some(symbol) => {
-                let name = format!("{:#}", rustc_demangle::demangle(symbol));
-                format!("{component}: {name}")
-            }
+        match loader.and_then(|loader| function(loader, address)) {
+            Some(name) => format!("{component}: {name}"),
             None => component.to_string(),
         }
     }
+}
+
+/// The function that an address is in: the one that inlined the others.
+fn function(loader: &Loader, address: u64) -> Option<String> {
+    let mut name = None;
+    if let Ok(mut frames) = loader.find_frames(address) {
+        while let Ok(Some(frame)) = frames.next() {
+            if let Some(function) = frame.function {
+                name = function.demangle().ok().map(|name| name.into_owned());
+            }
+        }
+    }
+    // Assembly has names, but no functions.
+    let symbol = loader.find_symbol(address).filter(|s| !s.starts_with(".L"));
+    name.or_else(|| symbol.map(|symbol| format!("{:#}", rustc_demangle::demangle(symbol))))
 }
 
 /// Images by component in a file of debugger commands, the nucleus under no name; and the program, which is chosen last.
