@@ -4,6 +4,7 @@
 //! compares with the limits, `table` shows it as text, `page` and `plot` as a page, with
 //! what `trace` saw of single samples; `peer` measures another system.
 
+mod assembly;
 mod budget;
 mod debug;
 mod guest;
