@@ -79,6 +79,7 @@ impl State {
         let waiters = domain.stack_waiters;
         domain.satp = satp(asid, self.limbo);
         domain.root = layout::PHYSMAP + self.limbo;
+        domain.leaf_span = pebble_abi::object::NO_SPAN;
         domain.stacks = 0;
         domain.dead = 1;
         // A shared table is the parent's, which outlives its children. Portals are taken out before the table is
