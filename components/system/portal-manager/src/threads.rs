@@ -8,7 +8,7 @@ use pebble_abi::object::{
 
 use crate::calls;
 use crate::objects::boot_info;
-use crate::state::{State, ThreadState};
+use crate::state::{used, State, ThreadState};
 
 /// Where a new thread starts.
 #[derive(Clone, Copy, Debug)]
@@ -43,20 +43,16 @@ impl State {
         self.may_add_stack(asid)?;
         let address = self.take_stack()?;
         let top = layout::stack_top(area, slot);
+        // A thread pointer within the slot: the block it points to lies above the stack.
+        let top = if tp > window && tp < top {
+            tp & !15
+        } else {
+            top
+        };
+        let entry = layout::PHYSMAP + entry as u64;
         let record = Stack {
-            next: 0,
-            // A thread pointer within the slot: the block it points to lies above the stack.
-            top: if tp > window && tp < top {
-                tp & !15
-            } else {
-                top
-            },
             tp,
-            window_entry: layout::PHYSMAP + entry as u64,
-            window,
-            window_used: 0,
-            domain: asid as u64,
-            in_use: 1,
+            ..Stack::new(asid as u64, top, window, entry)
         };
         self.objects().write(address, record);
         Ok(address)
@@ -88,10 +84,9 @@ impl State {
 
     fn stack_in_use(&self, asid: usize, window: u64) -> bool {
         let objects = self.objects();
-        (0..layout::MAX_STACKS).any(|index| {
-            let used = self.stacks[index / 64] >> (index % 64) & 1 != 0;
+        used(&self.stacks).any(|index| {
             let stack: Stack = objects.read(objects.stack(index));
-            used && stack.domain == asid as u64 && stack.window == window
+            stack.domain == asid as u64 && stack.window() == window
         })
     }
 

@@ -44,7 +44,13 @@ pub fn generate(
     if words.len() < 2 * asm::MAX_LITERALS {
         return Err(Error::Space);
     }
-    let mut a = Assembler::new(words);
+    // So many that the code of what is made often need not be moved; what does not matter otherwise.
+    let expected = match *kind {
+        Kind::Call { specification, .. } => call::literals(specification),
+        Kind::SemaphoreWait { .. } | Kind::SemaphorePost { .. } => 6,
+        _ => 1,
+    };
+    let mut a = Assembler::new(words, expected);
     a.pages = system.pages;
     match *kind {
         Kind::Call {
@@ -73,7 +79,7 @@ pub fn generate(
         Kind::TimeOfDay { scale, offset } => short::time_of_day(&mut a, scale, offset),
         Kind::SetTimer => short::set_timer(&mut a, system),
         Kind::WaitForInterrupt => short::wait_for_interrupt(&mut a),
-        Kind::FlushDomain => short::flush_domain(&mut a),
+        Kind::FlushDomain => short::flush_domain(&mut a, system),
         Kind::FlushPage => short::flush_page(&mut a),
         Kind::PutByte => short::put_byte(&mut a),
         Kind::FlushInstructions => short::flush_instructions(&mut a),
