@@ -10,12 +10,20 @@ use crate::violation::Violation;
 /// What `./pebble test` tries over all campaigns.
 pub const USUAL_STATES: u64 = 1_000_000;
 
-/// How many states a campaign is to try that has this share of the usual number: `STORE_CRASH_STATES` is that number if it
-/// is set, as for a long run of 100,000,000.
+/// What `./pebble test --long` tries over all campaigns.
+pub const LONG_STATES: u64 = 100_000_000;
+
+/// How many states a campaign is to try that has this share of [`USUAL_STATES`]. With `PEBBLE_LONG` set, as
+/// `./pebble test --long` does, it is the share of [`LONG_STATES`]; `STORE_CRASH_STATES` can name any other number.
 pub fn states(share: u64) -> u64 {
-    let wanted = std::env::var("STORE_CRASH_STATES").ok();
-    let wanted = wanted.and_then(|text| text.replace('_', "").parse::<u64>().ok());
-    let wanted = wanted.unwrap_or(USUAL_STATES);
+    let named = std::env::var("STORE_CRASH_STATES").ok();
+    let long = std::env::var_os("PEBBLE_LONG").is_some();
+    share_of(share, named.as_deref(), long)
+}
+
+fn share_of(share: u64, named: Option<&str>, long: bool) -> u64 {
+    let wanted = named.and_then(|text| text.replace('_', "").parse::<u64>().ok());
+    let wanted = wanted.unwrap_or(if long { LONG_STATES } else { USUAL_STATES });
     (u128::from(share) * u128::from(wanted) / u128::from(USUAL_STATES)) as u64
 }
 
@@ -45,5 +53,18 @@ pub fn must_hold<S: Subject>(plan: &Plan<S::Shape>, first: u64, states: u64) -> 
             tally
         }
         Err(violation) => panic!("{violation}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_tries_a_hundred_times_as_much() {
+        assert_eq!(share_of(250_000, None, false), 250_000);
+        assert_eq!(share_of(250_000, None, true), 25_000_000);
+        assert_eq!(share_of(250_000, Some("2_000_000"), true), 500_000);
+        assert_eq!(share_of(USUAL_STATES, None, true), LONG_STATES);
     }
 }

@@ -1,4 +1,4 @@
-//! A million crash states: every campaign, with what each must have covered. `STORE_CRASH_STATES=100000000` makes it long.
+//! A million crash states: every campaign, with what each must have covered. `./pebble test --long` makes it a hundred million.
 //!
 //! Each test takes one core; together they are balanced for two.
 

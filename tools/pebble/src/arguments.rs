@@ -84,6 +84,9 @@ pub struct Test {
     /// Rewrite expected outputs that are kept in files.
     #[arg(long)]
     pub bless: bool,
+    /// Try as much as before a release: a hundred million crashes of the store, for hours.
+    #[arg(long)]
+    pub long: bool,
 }
 
 /// `pebble bench`.
