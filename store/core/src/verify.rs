@@ -116,7 +116,7 @@ impl<D: BlockDevice> Store<D> {
                 break;
             };
             verification.next += 1;
-            if !entry.tag.is_null() {
+            if !entry.is_null() {
                 let reading = Reading {
                     frame: entry.frame,
                     log: entry.log,

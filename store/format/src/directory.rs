@@ -142,6 +142,12 @@ impl PackedEntry {
         self.flaws() == 0 && (self.tag.is_null() || self.log != 0)
     }
 
+    /// Whether the entry has no contents, if it has no [flaws](PackedEntry::flaws): then null is the only flag there can be.
+    #[inline]
+    pub fn is_null(&self) -> bool {
+        self.tag.words().0 >> 56 != 0
+    }
+
     /// Bits for what is wrong with the entry by itself: 0 when nothing is, but for contents whose log number is 0. Bits, so
     /// that those of many entries can be gathered without a branch.
     #[inline]

@@ -80,7 +80,7 @@ impl Tag {
             word: pack(
                 self.version.0,
                 self.kind as u8,
-                u8::from(self.null) * NULL | u8::from(self.damaged) * DAMAGED,
+                (u8::from(self.null) * NULL) | (u8::from(self.damaged) * DAMAGED),
             ),
             checksum: self.checksum,
         }

@@ -179,7 +179,7 @@ impl<D: BlockDevice> Store<D> {
             flaws |= entry.flaws();
             inside &= entry.frame.0 >= least;
             least = entry.frame.0.wrapping_add(1);
-            inside &= entry.tag.is_null() | (entry.log.wrapping_sub(first_log) < length);
+            inside &= entry.is_null() | (entry.log.wrapping_sub(first_log) < length);
         }
         // In ascending order: if first and last are in one span, all are.
         let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
