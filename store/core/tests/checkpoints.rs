@@ -2,7 +2,7 @@
 
 mod support;
 
-use pebble_store::{Due, Error, Formatter, Parameters, Status, Stop, Wait};
+use pebble_store::{Due, Error, Formatter, Parameters, Status, Stop, Store, Wait};
 use pebble_store_format::{node_id, FrameKind, Node, ObjectFrame, RestartEntry};
 use pebble_store_object::{CallCount, Capability, ObjectId, Version};
 use support::*;
@@ -398,5 +398,31 @@ fn a_volume_that_was_not_formatted_to_the_end_does_not_open() {
         let disk = formatter.into_disks().remove(0).cut(|_| false);
         let store = open(vec![disk], small());
         assert_eq!(store.status(), Status::Stopped, "after {stopped} polls");
+    }
+}
+
+#[test]
+fn what_is_pinned_stays_in_memory() {
+    let mut store = opened(formatted(ROOMY, 1));
+    let frames = small().cache_frames as u64;
+    for frame in 0..3 * frames {
+        fill(&mut store, frame, frame as u8);
+    }
+    checkpoint(&mut store);
+    let read = |store: &mut Store<MemoryDisk>| {
+        let before = store.counters().fetches;
+        assert_eq!(byte(store, 0), 0);
+        store.counters().fetches - before
+    };
+    for pinned in [true, false] {
+        read(&mut store);
+        if pinned {
+            store.pin(ObjectFrame(0)).unwrap();
+        }
+        for frame in 1..3 * frames {
+            assert_eq!(byte(&mut store, frame), frame as u8);
+        }
+        assert_eq!(read(&mut store), u64::from(!pinned));
+        store.unpin(ObjectFrame(0));
     }
 }

@@ -155,10 +155,10 @@ impl PackedEntry {
         let (word, checksum) = self.tag.words();
         let high = word >> 48;
         // One bit of flags over two bits of kind, and nothing else. No contents: no checksum and no place either. Contents:
-        // a kind.
+        // a kind, so that not everything is 0.
         let null = word >> 56;
         let nowhere = (self.log | checksum) & 0_u64.wrapping_sub(null);
-        high & !0x103 | nowhere | u64::from(high & 0x103 == 0)
+        (high & !0x103) | nowhere | (high.wrapping_sub(1) >> 63)
     }
 
     /// The entry, if it is sound. `index` is its place in its frame, for the error.

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use pebble_store_device::BlockDevice;
 use pebble_store_format::{
-    fold_directory, DecodeError, DirectoryReader, GenerationHeader, Problem, RestartFrame,
+    fold_directory, DecodeError, DirectoryReader, GenerationHeader, PackedEntry, Problem,
+    RestartFrame,
 };
 
 use super::{Ahead, Recovery, READ_AHEAD};
@@ -169,18 +170,11 @@ impl<D: BlockDevice> Store<D> {
         if reader.generation != number || reader.index != expected {
             return Err(wrong("a directory frame is of another generation or place"));
         }
-        let mut least = recovery.last_frame.map_or(0, |last| last + 1);
-        let mut inside = true;
+        let least = recovery.last_frame.map_or(0, |last| last + 1);
         let before = kept.entries.len();
         kept.entries.extend(reader.entries());
         let entries = &kept.entries[before..];
-        let mut flaws = 0;
-        for entry in entries {
-            flaws |= entry.flaws();
-            inside &= entry.frame.0 >= least;
-            least = entry.frame.0.wrapping_add(1);
-            inside &= entry.is_null() | (entry.log.wrapping_sub(first_log) < length);
-        }
+        let (flaws, inside, least) = look_through(entries, least, first_log, length);
         // In ascending order: if first and last are in one span, all are.
         let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
             return Err(wrong("a directory frame is empty"));
@@ -250,6 +244,25 @@ impl<D: BlockDevice> Store<D> {
         }
         Ok(())
     }
+}
+
+/// What is wrong with any of the entries by itself; whether they are in order, from a frame on, and in a part of the log; and
+/// the least frame that may follow. A function of its own: what it needs stays in registers, whatever its caller grows to.
+#[inline(never)]
+fn look_through(
+    entries: &[PackedEntry],
+    mut least: u64,
+    first_log: u64,
+    length: u64,
+) -> (u64, bool, u64) {
+    let (mut flaws, mut inside) = (0, true);
+    for entry in entries {
+        flaws |= entry.flaws();
+        inside &= entry.frame.0 >= least;
+        least = entry.frame.0.wrapping_add(1);
+        inside &= entry.is_null() | (entry.log.wrapping_sub(first_log) < length);
+    }
+    (flaws, inside, least)
 }
 
 /// Why a directory frame is not taken.
