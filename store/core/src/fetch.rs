@@ -122,7 +122,7 @@ impl<D: BlockDevice> Store<D> {
             return Err(Stop::Error(Error::Damaged { frame }));
         }
         let (tag, source, at_home) = self.saved(frame)?;
-        if tag.damaged {
+        if tag.lost {
             return Err(Stop::Error(Error::Lost { frame }));
         }
         let index = self.cache.place(frame, tag).map_err(|wait| {

@@ -235,11 +235,31 @@ impl<D: BlockDevice> Store<D> {
                 return;
             }
         }
+        let item = cluster.items[number];
+        if let Some(contents) = self.same_in_memory(&item) {
+            self.counters.repaired_reads += 1;
+            self.enter_tag(cluster, number);
+            if let Some(home) = self.volume.geometry.home(item.frame) {
+                let place = self.volume.geometry.contents(home);
+                self.counters.home_objects += 1;
+                // The read that is over is counted on as this write.
+                self.volume.write(Job::Home, place, contents);
+            }
+            return;
+        }
         // The tag says so from now on, until the object is written as a whole.
-        cluster.items[number].tag.damaged = true;
+        cluster.items[number].tag.lost = true;
         self.counters.lost_objects += 1;
         self.enter_tag(cluster, number);
         cluster.under_way -= 1;
+    }
+
+    /// The cache's copy of an object that no disk has right any more, if its checksum says that it is the one in the log.
+    fn same_in_memory(&self, item: &Item) -> Option<Box<Frame>> {
+        let slot = self.cache.find(item.frame)?;
+        let contents = self.cache.slots[slot as usize].contents.as_ref()?;
+        let same = checksum::of_object(item.frame, contents) == item.tag.checksum;
+        same.then(|| contents.clone())
     }
 
     fn place_of(&self, item: &Item) -> Option<RangePlace> {

@@ -76,10 +76,7 @@ impl<D: BlockDevice> Store<D> {
         if !fits(found) {
             return Err(Stop::Error(Error::WrongKind { frame, found }));
         }
-        let tag = Tag {
-            damaged: false,
-            ..tag
-        };
+        let tag = Tag { lost: false, ..tag };
         let index = self.cache.place(frame, tag).map_err(|wait| {
             self.due = self.due.or(Some(Due::Cache));
             Stop::Wait(wait)

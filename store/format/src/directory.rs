@@ -165,7 +165,7 @@ impl PackedEntry {
     pub fn unpack(&self, index: usize) -> Result<DirectoryEntry, DecodeError> {
         let at = ENTRIES_AT + index * ENTRY_BYTES;
         let tag = self.tag.decode(RECORD, at + 16)?;
-        if tag.damaged {
+        if tag.lost {
             // What a generation has was whole when it was committed.
             let allowed = "0 or 1 in a directory";
             return Err(DecodeError::value(RECORD, at + 23, "flags", 2, allowed));

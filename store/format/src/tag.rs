@@ -16,7 +16,7 @@ const TAG_BYTES: usize = 16;
 
 /// Flags of a tag.
 const NULL: u8 = 1;
-const DAMAGED: u8 = 2;
+const LOST: u8 = 2;
 
 /// What an object frame holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -56,9 +56,9 @@ pub struct Tag {
     pub kind: FrameKind,
     /// The contents are all zero (for nodes: empty nodes of `version`) and are nowhere on disk; `checksum` is 0.
     pub null: bool,
-    /// The contents were found lost on every disk when they were to be brought home. Only the tag of an object at home says
-    /// so; `checksum` is that of what was lost. What is `null` is never damaged.
-    pub damaged: bool,
+    /// The contents were found wrong on every disk when they were to be brought home. Only the tag of an object at home says
+    /// so; `checksum` is that of what was lost. What is `null` is never lost.
+    pub lost: bool,
     /// The checksum of the contents ([`crate::checksum::of_object`]).
     pub checksum: u64,
 }
@@ -69,7 +69,7 @@ impl Tag {
         version: Version(0),
         kind: FrameKind::Unused,
         null: true,
-        damaged: false,
+        lost: false,
         checksum: 0,
     };
 
@@ -80,14 +80,14 @@ impl Tag {
             word: pack(
                 self.version.0,
                 self.kind as u8,
-                (u8::from(self.null) * NULL) | (u8::from(self.damaged) * DAMAGED),
+                (u8::from(self.null) * NULL) | (u8::from(self.lost) * LOST),
             ),
             checksum: self.checksum,
         }
     }
 }
 
-/// A tag as it is on disk: version 6 bytes, kind 1, flags 1 (bit 0: null, bit 1: damaged), checksum 8.
+/// A tag as it is on disk: version 6 bytes, kind 1, flags 1 (bit 0: null, bit 1: lost), checksum 8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PackedTag {
     word: u64,
@@ -140,7 +140,7 @@ impl PackedTag {
                 "0 to 3",
             ));
         };
-        if flags > DAMAGED {
+        if flags > LOST {
             return Err(DecodeError::value(
                 record,
                 at + 7,
@@ -163,7 +163,7 @@ impl PackedTag {
             version: Version(version),
             kind,
             null: flags == NULL,
-            damaged: flags == DAMAGED,
+            lost: flags == LOST,
             checksum: self.checksum,
         })
     }

@@ -93,7 +93,7 @@ fn samples() -> [(u64, Box<Frame>); 8] {
         version: Version(3),
         kind: FrameKind::DataPage,
         null: false,
-        damaged: false,
+        lost: false,
         checksum: 11,
     };
     let entry = DirectoryEntry {
@@ -307,7 +307,7 @@ proptest! {
         let entries = words.into_iter().map(|(frame, log, version, kind, sum)| {
             let kind = FrameKind::from_number(kind).unwrap();
             let null = kind == FrameKind::Unused || sum % 5 == 0;
-            let tag = Tag { version: Version(version), kind, null, damaged: false, checksum: if null { 0 } else { sum } };
+            let tag = Tag { version: Version(version), kind, null, lost: false, checksum: if null { 0 } else { sum } };
             DirectoryEntry { frame: ObjectFrame(frame), log: if null { 0 } else { log }, tag }
         });
         let directory = DirectoryFrame { generation: 3, index: 2, entries: entries.collect() };
@@ -323,7 +323,7 @@ fn the_mark_of_a_lost_object_belongs_to_tag_pots() {
         version: Version(3),
         kind: FrameKind::CapabilityPage,
         null: false,
-        damaged: true,
+        lost: true,
         checksum: 11,
     };
     let mut pot = TagPot::unused();

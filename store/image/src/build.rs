@@ -229,7 +229,7 @@ impl<M: Media> Builder<M> {
             version,
             kind,
             null: contents.is_none(),
-            damaged: false,
+            lost: false,
             checksum: contents.map_or(0, |contents| checksum::of_object(frame, contents)),
         };
         Ok(())

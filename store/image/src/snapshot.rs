@@ -113,7 +113,7 @@ impl<M: Media> Volume<M> {
                     if object.tag.kind == FrameKind::DataPage && same {
                         object.place = Place::Journal(position);
                         object.tag.null = false;
-                        object.tag.damaged = false;
+                        object.tag.lost = false;
                         object.tag.checksum = page.checksum;
                     }
                 }
@@ -153,7 +153,7 @@ impl<M: Media> Volume<M> {
                 let frames = (facts.object_base + first..).take((capacity - first) as usize);
                 for (frame, tag) in frames.zip(&pot.tags) {
                     let frame = ObjectFrame(frame);
-                    let place = match (tag.null, tag.damaged) {
+                    let place = match (tag.null, tag.lost) {
                         (true, _) => Place::Null,
                         (_, true) => Place::Lost,
                         _ => Place::Home,

@@ -320,7 +320,7 @@ fn an_object_that_is_marked_as_lost_is_told_as_such() -> Result<(), Error> {
     let copies = [0, 1].map(|copy| read(OBJECTS + copy));
     let latest = copies.into_iter().flatten().max_by_key(|pot| pot.sequence);
     let mut pot = latest.expect("a tag pot");
-    pot.tags[1].damaged = true;
+    pot.tags[1].lost = true;
     let at = OBJECTS + pot.sequence % 2;
     let marked = pot.encode(key, range, 0);
     media[0].0[at as usize * 4096..][..4096].copy_from_slice(&marked[..]);

@@ -225,7 +225,7 @@ impl<D: BlockDevice> Store<D> {
             if same || mutated!(self, JournalTakesAll) {
                 let tag = Tag {
                     null: false,
-                    damaged: false,
+                    lost: false,
                     checksum: page.page.checksum,
                     ..tag
                 };
