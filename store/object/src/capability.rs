@@ -78,7 +78,7 @@ impl Rights {
     }
 
     /// Both restrictions together.
-    pub fn and(self, other: Self) -> Self {
+    pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 

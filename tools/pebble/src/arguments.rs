@@ -36,6 +36,8 @@ pub enum Command {
     New(New),
     /// Show the domains, portals and names of a described system.
     Graph(Graph),
+    /// Make, check, show and copy images of the single-level store.
+    Store(Store),
     /// Compare the files generated from abi/ with what it says.
     Abi(Abi),
 }
@@ -82,6 +84,9 @@ pub struct Test {
     /// Rewrite expected outputs that are kept in files.
     #[arg(long)]
     pub bless: bool,
+    /// Try as much as before a release: a hundred million crashes of the store, for hours.
+    #[arg(long)]
+    pub long: bool,
 }
 
 /// `pebble bench`.
@@ -145,6 +150,132 @@ pub struct Graph {
     /// Write a picture.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+/// `pebble store`.
+#[derive(Args)]
+pub struct Store {
+    /// What to do with images.
+    #[command(subcommand)]
+    pub command: StoreCommand,
+}
+
+/// The commands of `pebble store`. Several images are the disks of one volume.
+#[derive(Subcommand)]
+pub enum StoreCommand {
+    /// Make an image from a description of processes, nodes and pages.
+    Mkimage(MakeImage),
+    /// Read everything in an image and say what is wrong; status 1 if something is.
+    Fsck(CheckImage),
+    /// Show generations, objects, processes, banks and capabilities.
+    Show(ShowImage),
+    /// Write a generation as a stream, for keeping elsewhere.
+    Send(SendImage),
+    /// Make an image from a stream.
+    Receive(ReceiveImage),
+    /// Serve an image to QEMU as a disk whose power can be cut.
+    Serve(ServeImage),
+}
+
+/// `pebble store mkimage`.
+#[derive(Args)]
+pub struct MakeImage {
+    /// The description (docs/reference/store-tools.md).
+    pub description: PathBuf,
+    /// Where the image goes.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Further disks of the same volume, with the same contents.
+    #[arg(long, value_name = "FILE")]
+    pub replica: Vec<PathBuf>,
+}
+
+/// `pebble store fsck`.
+#[derive(Args)]
+pub struct CheckImage {
+    /// Image files, or disks.
+    #[arg(required = true)]
+    pub images: Vec<PathBuf>,
+    /// Write what is certain; what was there before goes into a file beside the image.
+    #[arg(long)]
+    pub repair: bool,
+}
+
+/// `pebble store show`.
+#[derive(Args)]
+pub struct ShowImage {
+    /// Image files, or disks.
+    #[arg(required = true)]
+    pub images: Vec<PathBuf>,
+    /// The generation to show [default: the newest].
+    #[arg(long, value_name = "NUMBER")]
+    pub generation: Option<u64>,
+    /// Draw the capabilities.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// `pebble store send`.
+#[derive(Args)]
+pub struct SendImage {
+    /// Image files, or disks.
+    #[arg(required = true)]
+    pub images: Vec<PathBuf>,
+    /// The generation to send [default: the newest].
+    #[arg(long, value_name = "NUMBER")]
+    pub generation: Option<u64>,
+    /// Where the stream goes [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `pebble store receive`.
+#[derive(Args)]
+pub struct ReceiveImage {
+    /// The stream [default: standard input].
+    pub stream: Option<PathBuf>,
+    /// Where the image goes.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Further disks of the same volume, with the same contents.
+    #[arg(long, value_name = "FILE")]
+    pub replica: Vec<PathBuf>,
+}
+
+/// `pebble store serve`.
+#[derive(Args)]
+pub struct ServeImage {
+    /// The image.
+    pub image: PathBuf,
+    /// Wait for QEMU at this socket.
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "port",
+        conflicts_with = "port"
+    )]
+    pub socket: Option<PathBuf>,
+    /// Wait for QEMU at this port of the loopback address; 0 for any.
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// Cut the power after this event: a write received, a flush received, a flush done.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub cut_after: Option<u64>,
+    /// Cut the power when QEMU leaves, too.
+    #[arg(long)]
+    pub cut_at_end: bool,
+    /// What is lost, kept and torn comes from this number.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub seed: u64,
+    /// Let this flush fail, counted from 1; may be given more than once.
+    #[arg(long, value_name = "NUMBER")]
+    pub fail_flush: Vec<u64>,
+    /// Hold back this many requests at most, to answer them in another order.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub hold: u64,
+    /// End after this many seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub limit: u64,
 }
 
 /// `pebble abi`.

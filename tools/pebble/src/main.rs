@@ -2,7 +2,7 @@
 //!
 //! One module per command; what they share is in `build` (from sources to images), `system` (descriptions),
 //! `setup` (what must be on this machine) and the small modules at the top. Nothing in the system depends on
-//! this crate; it links `pebble-abi` only for the layouts that both sides read.
+//! this crate; it links `pebble-abi` for the layouts that both sides read, and the host side of the store.
 #![forbid(unsafe_code)]
 
 mod abi_files;
@@ -19,6 +19,7 @@ mod report;
 mod repository;
 mod run;
 mod setup;
+mod store;
 mod system;
 mod test;
 mod toolchain;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Doctor => doctor::command(&repository, &report),
         Command::New(options) => new::command(&repository, &options),
         Command::Graph(options) => graph::command(&repository, &report, &options),
+        Command::Store(options) => store::command(&report, &options),
         Command::Abi(options) => abi_files::command(&repository, &options),
     });
     match outcome {

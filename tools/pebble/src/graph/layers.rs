@@ -1,26 +1,37 @@
 //! A layered layout: who calls stands above whom it calls, and neighbours are ordered to cross few lines.
 
-use super::{Call, Graph};
+use super::Graph;
+
+/// Who stands above, and who below.
+type Line = (usize, usize);
 
 /// Rows of domain indices, callers first.
 pub fn rows(graph: &Graph) -> Vec<Vec<usize>> {
-    let count = graph.domains.len();
-    let calls = acyclic(graph);
+    let calls = graph.calls.iter().map(|call| (call.from, call.to));
+    // The core, which every domain calls, stands at the bottom.
+    arrange(graph.domains.len(), calls.collect(), &|index| {
+        graph.domains[index].role != "ordinary"
+    })
+}
+
+/// Rows of the first `count` numbers, so that lines lead downwards where no cycle forbids it. What has no line and is `sunk`
+/// stands below everything.
+pub fn arrange(count: usize, lines: Vec<Line>, sunk: &dyn Fn(usize) -> bool) -> Vec<Vec<usize>> {
+    let calls = acyclic(count, lines);
     let mut layer = vec![0; count];
     // Longest path from a caller nobody calls; without cycles this settles within `count` rounds.
     for _ in 0..count {
-        for call in &calls {
-            layer[call.to] = layer[call.to].max(layer[call.from] + 1);
+        for (from, to) in &calls {
+            layer[*to] = layer[*to].max(layer[*from] + 1);
         }
     }
-    // The core, which every domain calls, stands at the bottom.
     let lowest = layer.iter().copied().max().unwrap_or(0);
-    for (index, domain) in graph.domains.iter().enumerate() {
+    for (index, layer) in layer.iter_mut().enumerate() {
         let connected = calls
             .iter()
-            .any(|call| call.to == index || call.from == index);
-        if domain.role != "ordinary" && !connected {
-            layer[index] = lowest + 1;
+            .any(|(from, to)| *to == index || *from == index);
+        if !connected && sunk(index) {
+            *layer = lowest + 1;
         }
     }
     let mut rows: Vec<Vec<usize>> = vec![Vec::new(); lowest + 2];
@@ -34,36 +45,35 @@ pub fn rows(graph: &Graph) -> Vec<Vec<usize>> {
     rows
 }
 
-/// The calls without those that close a cycle.
-fn acyclic(graph: &Graph) -> Vec<&Call> {
-    let mut kept: Vec<&Call> = Vec::new();
-    for call in &graph.calls {
-        if !reaches(&kept, call.to, call.from) {
-            kept.push(call);
+/// The lines without those that close a cycle.
+fn acyclic(count: usize, lines: Vec<Line>) -> Vec<Line> {
+    let mut below = vec![Vec::new(); count];
+    let mut kept = Vec::new();
+    for (from, to) in lines {
+        if !reaches(&below, to, from) {
+            below[from].push(to);
+            kept.push((from, to));
         }
     }
     kept
 }
 
-fn reaches(calls: &[&Call], from: usize, to: usize) -> bool {
-    let mut seen = vec![from];
-    let mut next = 0;
-    while let Some(&at) = seen.get(next) {
+fn reaches(below: &[Vec<usize>], from: usize, to: usize) -> bool {
+    let mut seen = vec![false; below.len()];
+    let mut open = vec![from];
+    while let Some(at) = open.pop() {
         if at == to {
             return true;
         }
-        for call in calls.iter().filter(|call| call.from == at) {
-            if !seen.contains(&call.to) {
-                seen.push(call.to);
-            }
+        if !std::mem::replace(&mut seen[at], true) {
+            open.extend(&below[at]);
         }
-        next += 1;
     }
     false
 }
 
 /// Moves each domain to the middle of those it is connected with.
-fn order(rows: &mut [Vec<usize>], calls: &[&Call]) {
+fn order(rows: &mut [Vec<usize>], calls: &[Line]) {
     let mut place = std::collections::HashMap::new();
     for row in rows.iter() {
         for (position, index) in row.iter().enumerate() {
@@ -74,9 +84,9 @@ fn order(rows: &mut [Vec<usize>], calls: &[&Call]) {
         let middle = |index: &usize| {
             let near: Vec<f64> = calls
                 .iter()
-                .filter_map(|call| match (call.from == *index, call.to == *index) {
-                    (true, _) => place.get(&call.to).copied(),
-                    (_, true) => place.get(&call.from).copied(),
+                .filter_map(|(from, to)| match (from == index, to == index) {
+                    (true, _) => place.get(to).copied(),
+                    (_, true) => place.get(from).copied(),
                     _ => None,
                 })
                 .collect();
@@ -96,7 +106,7 @@ fn order(rows: &mut [Vec<usize>], calls: &[&Call]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Domain;
+    use super::super::{Call, Domain};
     use super::*;
 
     fn graph(count: usize, calls: &[(usize, usize)]) -> Graph {

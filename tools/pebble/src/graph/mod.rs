@@ -1,7 +1,7 @@
 //! `pebble graph`: the domains, portals and names of a described system, as text, JSON and SVG.
 
-mod layers;
-mod svg;
+pub mod layers;
+pub mod svg;
 mod text;
 
 use std::collections::BTreeMap;

@@ -102,7 +102,8 @@ fn line(
     )
 }
 
-fn escape(text: &str) -> String {
+/// Text as it stands in a picture.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -5,7 +5,7 @@
 
 mod check;
 mod description;
-mod diagnostic;
+pub mod diagnostic;
 mod model;
 mod pattern;
 mod units;

@@ -14,6 +14,10 @@ use crate::system;
 use crate::toolchain::{Toolchain, SYSTEM_TARGET, USER_TARGET};
 
 const LIMIT: Duration = Duration::from_secs(3600);
+/// A hundred million crashes of the store take an hour and a half of two cores, and other tests run beside them.
+const LONG_LIMIT: Duration = Duration::from_secs(24 * 3600);
+/// Set for host tests that can try more: campaigns of crashes read it.
+const LONG: &str = "PEBBLE_LONG";
 
 /// The workspaces of the checkout: its own and the tools'.
 fn workspaces(session: &Session<'_>) -> [(&'static str, PathBuf); 2] {
@@ -194,12 +198,24 @@ fn run_host(
         "host"
     }));
     command.args(name);
-    let done = process::capture(&mut command, LIMIT)?;
+    let limit = thoroughly(&mut command, session.long);
+    let done = process::capture(&mut command, limit)?;
     Ok((
         done.stdout_text(),
         done.stderr_text(),
         done.status.success(),
     ))
+}
+
+/// Tells host tests how much to try; how long they may take.
+fn thoroughly(command: &mut Command, long: bool) -> Duration {
+    if long {
+        command.env(LONG, "1");
+        LONG_LIMIT
+    } else {
+        command.env_remove(LONG);
+        LIMIT
+    }
 }
 
 /// cargo's words without those about what it is doing.
@@ -262,6 +278,18 @@ fn captured(text: &str, test: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_tests_are_told_so_and_others_are_not() {
+        for long in [false, true] {
+            let mut command = Command::new("cargo");
+            let limit = thoroughly(&mut command, long);
+            let told = command
+                .get_envs()
+                .any(|(name, value)| name.to_str() == Some("PEBBLE_LONG") && value.is_some());
+            assert_eq!((told, limit > LIMIT), (long, long));
+        }
+    }
 
     #[test]
     fn cargo_s_lines_become_outcomes() {

@@ -67,6 +67,8 @@ pub struct Session<'a> {
     pub filter: Option<&'a str>,
     /// Rewrite expected outputs.
     pub bless: bool,
+    /// Host tests try as much as before a release.
+    pub long: bool,
 }
 
 impl Session<'_> {
@@ -104,6 +106,7 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Te
         report,
         filter: options.filter.as_deref(),
         bless: options.bless,
+        long: options.long,
     };
     let started = Instant::now();
     let mut all = Vec::new();
