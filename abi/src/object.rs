@@ -291,6 +291,8 @@ pub struct StartInfo {
     pub image_end: u64,
     /// The component's name, NUL-terminated.
     pub name: [u8; 32],
+    /// The device registers and interrupts that the system description gives it, in its order.
+    pub devices: [crate::bundle::Device; 4],
 }
 
 /// `"PEBBLEsi"`, little endian.

@@ -8,6 +8,9 @@ use super::{fail, memory};
 pub(super) struct Machine {
     /// RAM.
     pub ram: Range,
+    /// RAM into which nothing was loaded reads as zero (property `pebble,zeroed` of the memory's node): a simulated
+    /// machine says so, where clearing some megabytes would cost minutes.
+    pub zeroed: bool,
     /// The bundle (initial RAM disk).
     pub bundle: Range,
     /// The device tree itself.
@@ -62,8 +65,12 @@ impl Machine {
         if asid_bits() >= 8 {
             features |= feature::ASID;
         }
+        let zeroed = tree
+            .find_node("/memory")
+            .is_some_and(|memory| memory.property("pebble,zeroed").is_some());
         Machine {
             ram,
+            zeroed,
             bundle: Range { start: first, end },
             device_tree: Range {
                 start: device_tree,
