@@ -1,14 +1,18 @@
-//! Verifies one portal many times, so that a tool which counts instructions can say what one verification takes.
-//! Usage: `cost SPECIFICATION TIMES`; the difference of two runs, divided by that of their times, is the cost of one:
-//! `valgrind --tool=none` does not count, `valgrind --tool=callgrind` does ("Collected").
+//! Generates or verifies one portal many times, so that a tool which counts instructions can say what one time takes.
+//! Usage: `cost generate|first|later|fill SPECIFICATION TIMES`: the generator; a verification without any proof kept; one
+//! of a shape that was proved; a block of such a shape written by the verifier. The difference of two runs, divided by
+//! that of their times, is the cost of one: `valgrind --tool=callgrind` counts ("Collected").
 
 use pebble_portal_codegen::generate;
 use pebble_portal_spec::portal::{Kind, Name, System, Target};
 use pebble_portal_spec::Specification;
 use pebble_portal_verify::{Policy, Workspace};
 
+use std::hint::black_box;
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
+    let what = arguments.next().expect("generate, first, later or fill");
     let text = arguments.next().expect("a specification, such as npcwi");
     let times: u32 = arguments
         .next()
@@ -44,8 +48,19 @@ fn main() {
     };
     let mut workspace = Box::new(Workspace::new());
     for _ in 0..times {
+        let words = black_box(&mut words);
+        match what.as_str() {
+            "generate" => {
+                let again = generate(&kind, name, &system, address, words);
+                assert_eq!(again, Ok(block));
+                continue;
+            }
+            "fill" if workspace.fill(&policy, address, words).is_some() => continue,
+            "first" => workspace.forget(),
+            _ => {}
+        }
         let answer = workspace.verify(&words[..block.words], block.entry, address, &policy);
         assert!(answer.is_ok(), "{answer:?}");
     }
-    println!("{text}: {} words, verified {times} times", block.words);
+    println!("{text}: {} words, {what} {times} times", block.words);
 }

@@ -6,7 +6,7 @@ use pebble_abi::page_table::PageTemplate;
 use crate::Specification;
 
 /// What all portals of one running system share: privileged addresses and processor features.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct System {
     /// Table of threads (`pebble_abi::object::THREADS`).
     pub threads: u64,
@@ -36,8 +36,43 @@ pub struct System {
     pub fault: u64,
 }
 
+impl System {
+    /// No system yet: no addresses, a processor without features.
+    pub const NONE: System = System {
+        threads: 0,
+        hart: 0,
+        semaphores: 0,
+        asid: false,
+        sstc: false,
+        pages: pebble_abi::page_table::TEMPLATE,
+        scheduler: SchedulerEntries {
+            domain: 0,
+            stack: 0,
+            p: 0,
+            v: 0,
+            stack_wait: 0,
+            stack_free: 0,
+        },
+        dispatcher: Target::NONE,
+        vm: Target::NONE,
+        float_push: 0,
+        stack_free: 0,
+        stack_wait: 0,
+        fault: 0,
+    };
+}
+
+impl Target {
+    /// Nowhere.
+    pub const NONE: Target = Target {
+        domain: 0,
+        entry: 0,
+        stack: 0,
+    };
+}
+
 /// A callee: domain and entry address; `stack` only for those that have one of their own.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// Privileged address of the `pebble_abi::object::Domain`.
     pub domain: u64,
@@ -48,7 +83,7 @@ pub struct Target {
 }
 
 /// The scheduler as generated code needs it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SchedulerEntries {
     /// Privileged address of its domain.
     pub domain: u64,

@@ -41,12 +41,14 @@ mod term;
 
 pub use offence::{Offence, Reason};
 pub use riscv64::decode;
-use riscv64::{contract, machine, record, state, walk};
+use riscv64::{contract, machine, parameter, proven, record, state, walk};
 
 use pebble_portal_spec::portal::{Kind, Name, System};
 
 use contract::Pages;
 use machine::Machine;
+use parameter::Parameters;
+use proven::{Candidate, Proven};
 use state::Log;
 use term::Terms;
 
@@ -79,21 +81,54 @@ pub struct Report {
     pub floats: bool,
 }
 
-/// Room for one verification: about 30 KiB, for those whose stacks are small.
+/// A block that [`Workspace::fill`] wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filled {
+    /// Words used.
+    pub words: usize,
+    /// Word index of the entry.
+    pub entry: usize,
+    /// What was proved of it.
+    pub report: Report,
+}
+
+/// Room for one verification after the other, and the proofs that were made: about 60 KiB, for those whose stacks are
+/// small.
 pub struct Workspace {
     terms: Terms,
     log: Log,
     pages: Pages,
+    proven: Proven,
 }
 
 impl Workspace {
-    /// Room for one verification after the other.
+    /// Room, and no proofs.
     pub const fn new() -> Self {
         Workspace {
             terms: Terms::new(),
             log: Log::new(),
             pages: Pages::new(),
+            proven: Proven::new(),
         }
+    }
+
+    /// Forgets what was proved: the next block is judged on its own.
+    pub fn forget(&mut self) {
+        self.proven.forget();
+    }
+
+    /// Writes the block that `policy` wishes for to the beginning of `words`, which will be executed at `address`, if
+    /// a block of the same shape was verified here: that one's words with the wish's own numbers, so that its proof
+    /// holds. `None` when there was none yet, it was forgotten, or the block does not fit: then it has to be generated.
+    pub fn fill(&self, policy: &Policy<'_>, address: u64, words: &mut [u32]) -> Option<Filled> {
+        if !is_place(address) {
+            return None;
+        }
+        let filled = self.proven.fill(policy, address, words)?;
+        Some(Filled {
+            report: filled.report.of(policy),
+            ..filled
+        })
     }
 
     /// Verifies the block `words`, entered at word `entry`, that will be executed at `address`.
@@ -107,7 +142,6 @@ impl Workspace {
         address: u64,
         policy: &Policy<'_>,
     ) -> Result<Report, Offence> {
-        self.terms.reset();
         let refuse = |index: usize, reason| {
             Err(Offence {
                 address: address.wrapping_add(4 * index as u64),
@@ -119,25 +153,23 @@ impl Workspace {
             && entry >= 2
             && entry.is_multiple_of(2)
             && entry < words.len();
-        if !fits
-            || !address.is_multiple_of(8)
-            || address.checked_add(4 * MAX_WORDS as u64).is_none()
-        {
+        if !fits || !is_place(address) {
             return refuse(0, Reason::Shape);
+        }
+        let candidate = Candidate {
+            words,
+            entry,
+            address,
+        };
+        let parameters = Parameters::new(policy);
+        let proven = self.proven.find(candidate, policy, &parameters);
+        if let Some(report) = proven {
+            return Ok(report.of(policy));
         }
         let windows = matches!(policy.kind, Kind::Call { specification, .. } if contract::names_pages(specification));
         if windows && !contract::is_sound(&policy.system.pages) {
             return refuse(entry, Reason::Template);
         }
-        let mut machine = Machine {
-            policy,
-            words,
-            entry,
-            address,
-            terms: &mut self.terms,
-            log: &mut self.log,
-            pages: &mut self.pages,
-        };
         // Literal 0 names the return code; a block without one names its entry, where a frame would go on.
         let literal = (words[entry - 1] as u64) << 32 | words[entry - 2] as u64;
         let index = literal.wrapping_sub(address) / 4;
@@ -147,7 +179,43 @@ impl Workspace {
         if !inside || !pushes && index != entry as u64 {
             return refuse(entry - 2, Reason::ReturnCode);
         }
-        walk::walk(&mut machine, pushes.then_some(index as usize))
+        let mut machine = Machine {
+            policy,
+            words,
+            entry,
+            address,
+            terms: &mut self.terms,
+            log: &mut self.log,
+            pages: &mut self.pages,
+            parameters,
+        };
+        let back = pushes.then_some(index as usize);
+        let answer = walk::walk(&mut machine, back);
+        if parameters.shape == 0 {
+            return answer;
+        }
+        if let Ok(report) = answer {
+            self.proven.keep(candidate, policy, &parameters, report);
+            return Ok(report.of(policy));
+        }
+        // With these numbers the block may be right all the same: two of them are equal, and share a literal.
+        machine.parameters.close();
+        walk::walk(&mut machine, back)
+    }
+}
+
+/// Whether a block can be at this address: its literals are aligned, and all of it is there.
+fn is_place(address: u64) -> bool {
+    address.is_multiple_of(8) && address.checked_add(4 * MAX_WORDS as u64).is_some()
+}
+
+impl Report {
+    /// The report on one block of a shape: a proof that leaves the callee open does not know the scheduler in it.
+    fn of(mut self, policy: &Policy<'_>) -> Report {
+        if let Kind::Call { target, .. } = policy.kind {
+            self.scheduler |= target.domain == policy.system.scheduler.domain;
+        }
+        self
     }
 }
 

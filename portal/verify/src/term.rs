@@ -5,6 +5,7 @@
 //! builds what it expects with the same functions.
 
 use crate::decode::Width;
+use crate::parameter::{Parameter, PARAMETERS};
 
 /// A term's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,23 @@ pub const PUSHED: Term = Term(4);
 pub const LINK: Term = Term(5);
 /// The words of a floating-point frame that hold the invoker's registers after that block was called.
 pub const SAVED: Term = Term(6);
+
+/// The address of the block's entry.
+pub const BLOCK: Term = Term(7);
+/// The first of the numbers that a proof leaves open (`crate::parameter`).
+const FIRST_PARAMETER: u16 = 8;
+/// The program's register 0 at entry, which is [`ZERO`] instead; the others follow, then the floating-point registers.
+const FIRST_REGISTER: u16 = FIRST_PARAMETER + PARAMETERS as u16;
+const FIRST_FLOAT: u16 = FIRST_REGISTER + 32;
+/// Terms that every verification begins with.
+const FIXED: u16 = FIRST_FLOAT + 32;
+
+impl Parameter {
+    /// The number that a proof leaves open.
+    pub(crate) const fn term(self) -> Term {
+        Term(FIRST_PARAMETER + self as u16)
+    }
+}
 
 /// What a term is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,87 +94,163 @@ const BUCKETS: usize = 2048;
 
 /// All terms of one verification. When it is full, further terms are [`JUNK`], which no contract accepts.
 pub struct Terms {
-    nodes: [Node; NODES],
+    nodes: [Packed; NODES],
     used: usize,
     buckets: [u16; BUCKETS],
 }
 
-impl Node {
-    /// A number that equal nodes share and different ones mostly do not.
-    fn mix(&self) -> u64 {
-        let pair = |term: Term, other: u64| (term.0 as u64) << 32 | other & 0xffff_ffff;
-        let (kind, value) = match *self {
-            Node::Input(input) => (0, input as u64),
-            Node::Number(value) => (1, value),
-            Node::Register(register) => (2, register as u64),
-            Node::Float(float) => (3, float as u64),
-            Node::Csr(csr) => (4, csr as u64),
+/// A node in two words, so that comparing and finding it is quick: kind in the lowest 8 bits, then terms and small numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Packed(u64, u64);
+
+impl Packed {
+    #[inline(always)]
+    const fn new(node: Node) -> Packed {
+        const fn pair(kind: u64, of: Term, other: u64) -> u64 {
+            kind | (of.0 as u64) << 8 | other << 24
+        }
+        match node {
+            Node::Input(input) => Packed((input as u64) << 8, 0),
+            Node::Number(value) => Packed(1, value),
+            Node::Register(register) => Packed(2 | (register as u64) << 8, 0),
+            Node::Float(float) => Packed(3 | (float as u64) << 8, 0),
+            Node::Csr(csr) => Packed(4 | (csr as u64) << 8, 0),
             Node::Load {
                 base,
                 offset,
-                width: Width::Word,
-            } => (5, pair(base, offset as u64)),
-            Node::Load {
-                base,
-                offset,
-                width: Width::Double,
-            } => (6, pair(base, offset as u64)),
-            Node::Late { base, offset } => (7, pair(base, offset as u64)),
+                width,
+            } => {
+                let kind = match width {
+                    Width::Word => 5,
+                    Width::Double => 6,
+                };
+                Packed(pair(kind, base, 0), offset as u64)
+            }
+            Node::Late { base, offset } => Packed(pair(7, base, 0), offset as u64),
             Node::Sum {
                 parts: [a, b, c],
                 number,
-            } => (
-                8,
-                pair(a, (b.0 as u64) << 16 | c.0 as u64) ^ (number as u64).rotate_left(17),
-            ),
-            Node::Left { of, by } => (9, pair(of, by as u64)),
-            Node::Right { of, by } => (10, pair(of, by as u64)),
-            Node::And { of, mask } => (11, pair(of, mask as u64)),
-            Node::Or { of, mask } => (12, pair(of, mask as u64)),
-            Node::AddWord { of, value } => (13, pair(of, value as u64)),
-            Node::Product { left, right } => (14, pair(left, right.0 as u64)),
-            Node::Difference { left, right } => (15, pair(left, right.0 as u64)),
-        };
-        (value ^ kind << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            } => Packed(pair(8, a, b.0 as u64 | (c.0 as u64) << 16), number as u64),
+            Node::Left { of, by } => Packed(pair(9, of, by as u64), 0),
+            Node::Right { of, by } => Packed(pair(10, of, by as u64), 0),
+            Node::And { of, mask } => Packed(pair(11, of, mask as u16 as u64), 0),
+            Node::Or { of, mask } => Packed(pair(12, of, mask as u16 as u64), 0),
+            Node::AddWord { of, value } => Packed(pair(13, of, value as u16 as u64), 0),
+            Node::Product { left, right } => Packed(pair(14, left, right.0 as u64), 0),
+            Node::Difference { left, right } => Packed(pair(15, left, right.0 as u64), 0),
+        }
+    }
+
+    #[inline(always)]
+    fn node(self) -> Node {
+        let of = Term((self.0 >> 8) as u16);
+        let other = (self.0 >> 24) as u16;
+        let offset = self.1 as i32;
+        match self.0 as u8 {
+            0 => Node::Input(of.0 as u8),
+            1 => Node::Number(self.1),
+            2 => Node::Register(of.0 as u8),
+            3 => Node::Float(of.0 as u8),
+            4 => Node::Csr(of.0),
+            5 => Node::Load {
+                base: of,
+                offset,
+                width: Width::Word,
+            },
+            6 => Node::Load {
+                base: of,
+                offset,
+                width: Width::Double,
+            },
+            7 => Node::Late { base: of, offset },
+            8 => Node::Sum {
+                parts: [of, Term(other), Term((self.0 >> 40) as u16)],
+                number: self.1 as i64,
+            },
+            9 => Node::Left {
+                of,
+                by: other as u8,
+            },
+            10 => Node::Right {
+                of,
+                by: other as u8,
+            },
+            11 => Node::And {
+                of,
+                mask: other as i16,
+            },
+            12 => Node::Or {
+                of,
+                mask: other as i16,
+            },
+            13 => Node::AddWord {
+                of,
+                value: other as i16,
+            },
+            14 => Node::Product {
+                left: of,
+                right: Term(other),
+            },
+            _ => Node::Difference {
+                left: of,
+                right: Term(other),
+            },
+        }
+    }
+
+    /// Where to look for it: equal nodes share it, different ones mostly do not.
+    #[inline(always)]
+    fn bucket(self) -> usize {
+        let mixed = (self.0 ^ self.1.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 48) as usize % BUCKETS
     }
 }
 
 impl Terms {
-    /// No terms but the inputs.
+    /// No terms but the fixed ones.
     pub const fn new() -> Self {
+        let mut nodes = [Packed(0, 0); NODES];
+        let mut index = 0;
+        while index < FIXED {
+            let node = match index {
+                1 => Node::Number(0),
+                FIRST_REGISTER..FIRST_FLOAT => Node::Register((index - FIRST_REGISTER) as u8),
+                FIRST_FLOAT.. => Node::Float((index - FIRST_FLOAT) as u8),
+                _ => Node::Input(index as u8),
+            };
+            nodes[index as usize] = Packed::new(node);
+            index += 1;
+        }
         Terms {
-            nodes: [Node::Input(0); NODES],
-            used: 0,
+            nodes,
+            used: FIXED as usize,
             buckets: [0; BUCKETS],
         }
     }
 
-    /// Forgets everything and makes the fixed terms.
+    /// Forgets everything but the fixed terms.
     pub fn reset(&mut self) {
-        self.used = 0;
+        self.used = FIXED as usize;
         self.buckets = [0; BUCKETS];
-        for input in 0..7 {
-            let node = if input == ZERO.0 {
-                Node::Number(0)
-            } else {
-                Node::Input(input as u8)
-            };
-            self.term(node);
-        }
     }
 
     /// What `term` is.
     pub fn node(&self, term: Term) -> Node {
-        self.nodes[term.0 as usize % NODES]
+        self.nodes[term.0 as usize % NODES].node()
     }
 
-    /// The term for `node`.
+    /// The term for `node`, which is none of the fixed ones.
+    #[inline(always)]
     pub fn term(&mut self, node: Node) -> Term {
-        let mut bucket = (node.mix() >> 40) as usize % BUCKETS;
+        self.find(Packed::new(node))
+    }
+
+    fn find(&mut self, node: Packed) -> Term {
+        let mut bucket = node.bucket();
         // At most half of the buckets are in use: this ends at a free one.
         while self.buckets[bucket] != 0 {
-            let index = self.buckets[bucket] - 1;
-            if self.nodes[index as usize] == node {
+            let index = self.buckets[bucket];
+            if self.nodes[index as usize % NODES] == node {
                 return Term(index);
             }
             bucket = (bucket + 1) % BUCKETS;
@@ -165,22 +259,30 @@ impl Terms {
             return JUNK;
         }
         self.nodes[self.used] = node;
-        self.used += 1;
         self.buckets[bucket] = self.used as u16;
+        self.used += 1;
         Term(self.used as u16 - 1)
     }
 
     /// A number.
     pub fn number(&mut self, value: u64) -> Term {
-        self.term(Node::Number(value))
+        match value {
+            0 => ZERO,
+            _ => self.term(Node::Number(value)),
+        }
     }
 
     /// The program's register at entry.
-    pub fn register(&mut self, register: u8) -> Term {
-        if register == 0 {
-            return ZERO;
+    pub fn register(&self, register: u8) -> Term {
+        match register {
+            0 => ZERO,
+            _ => Term(FIRST_REGISTER + register as u16 % 32),
         }
-        self.term(Node::Register(register))
+    }
+
+    /// The program's floating-point register at entry.
+    pub fn float(&self, float: u8) -> Term {
+        Term(FIRST_FLOAT + float as u16 % 32)
     }
 
     /// A control and status register at entry.
@@ -206,10 +308,10 @@ impl Terms {
         }
     }
 
-    /// A term without its number, and that number: a base and an offset.
-    pub fn split(&mut self, term: Term) -> (Term, i64) {
+    /// `term + offset` without its number, and that number: a base and an offset.
+    pub fn place(&mut self, term: Term, offset: i64) -> (Term, i64) {
         let (parts, number) = self.parts(term);
-        (self.sum_of(parts, 0), number)
+        (self.sum_of(parts, 0), number.wrapping_add(offset))
     }
 
     fn sum_of(&mut self, parts: [Term; 3], number: i64) -> Term {

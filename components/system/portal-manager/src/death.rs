@@ -95,7 +95,10 @@ impl State {
         // Portals into it answer with the error; their code stays while a frame may still return through it.
         let dead = self.dead;
         let doomed = |portal: &Portal| portal.action.depends_on() == Some(asid);
-        while let Some(code) = self.tables.bury_next(objects, doomed, dead) {
+        while self.tables.dependent[asid] > 0 {
+            let Some(code) = self.tables.bury_next(objects, doomed, dead) else {
+                break;
+            };
             self.retire(code);
         }
         for number in 0..MAX_THREADS {
@@ -200,26 +203,39 @@ impl State {
 
     /// Gives code back that no table leads to any more, unless a frame still returns through it: then later.
     pub fn retire(&mut self, code: Placed) {
-        if code.units == 0 {
-            return;
+        if code.units != 0 {
+            self.retire_all(&[code]);
         }
+    }
+
+    /// The same with at most 64 at once: looking at all frames is what it costs.
+    pub fn retire_all(&mut self, codes: &[Placed]) {
         let objects = self.objects();
-        let mut referenced = false;
+        let mut referenced = 0u64;
+        let low = codes.iter().map(|code| code.address).min();
+        let high = codes.iter().map(|code| code.address).max();
+        let (Some(low), Some(high)) = (low, high) else {
+            return;
+        };
         for number in 0..MAX_THREADS {
             let thread = objects.thread(number);
             if thread != 0 {
                 self.each_frame(thread, |_, frame| {
-                    referenced |= frame.portal == code.address
+                    if (low..=high).contains(&frame.portal) {
+                        for (index, code) in codes.iter().enumerate() {
+                            referenced |= u64::from(code.address == frame.portal) << index;
+                        }
+                    }
                 });
             }
         }
-        if referenced {
-            // A full list loses the space, never the safety.
-            if let Some(place) = self.retired.iter_mut().find(|place| place.units == 0) {
+        for (index, &code) in codes.iter().enumerate().filter(|(_, code)| code.units != 0) {
+            if referenced >> index & 1 == 0 {
+                self.code.free(code);
+            } else if let Some(place) = self.retired.iter_mut().find(|place| place.units == 0) {
+                // A full list loses the space, never the safety.
                 *place = code;
             }
-        } else {
-            self.code.free(code);
         }
     }
 

@@ -10,8 +10,9 @@ use pebble_portal_spec::{Specification, Stack};
 
 use crate::calls;
 use crate::objects::boot_info;
+use crate::shares::PortalRoom;
 use crate::state::State;
-use crate::tables::{Action, Portal, Text, MAX_OF_DOMAIN};
+use crate::tables::{Action, Portal, Text};
 
 /// Number of the domain whose address space holds nothing but the gate page.
 pub const LIMBO: usize = MAX_DOMAINS - 1;
@@ -230,17 +231,16 @@ impl State {
         let objects = self.objects();
         let shared = boot_info().shared_code;
         let empty = self.empty();
-        for slot in 0..slot::NPORTALS {
+        objects.fill_page(table, empty);
+        for slot in 0..slot::FIRST_DYNAMIC {
             let code = match slot {
                 slot::RETURN => shared[shared_code::RETURN],
                 slot::WINDOW_FAULT => shared[shared_code::WINDOW_FAULT],
                 2 => shared[shared_code::ILLEGAL],
                 1..slot::INTERRUPT => shared[shared_code::FAULT],
                 slot::INTERRUPT..32 => shared[shared_code::INTERRUPT],
-                _ if standard && slot < slot::FIRST_DYNAMIC && self.standard[slot] != 0 => {
-                    self.standard[slot]
-                }
-                _ => empty,
+                _ if standard && self.standard[slot] != 0 => self.standard[slot],
+                _ => continue,
             };
             objects.write(table + 8 * slot as u64, code);
         }
@@ -287,10 +287,20 @@ impl State {
         action: Action,
     ) -> Result<(), Errno> {
         let domain = self.domains[domain].table_of;
-        if self.tables.count[domain] as usize >= MAX_OF_DOMAIN {
-            return Err(Errno::TooManyOpen);
-        }
-        self.may_add_portal(domain)?;
+        let mut room = self.room_for_portals(domain);
+        self.put_within(domain, slot, text, action, &mut room)
+    }
+
+    /// The same into the table of `domain` itself, while there is `room` in it.
+    pub fn put_within(
+        &mut self,
+        domain: usize,
+        slot: usize,
+        text: &[u8],
+        action: Action,
+        room: &mut PortalRoom,
+    ) -> Result<(), Errno> {
+        room.check()?;
         let objects = self.objects();
         let mut text = Text::new(text);
         let mut specification;
@@ -303,10 +313,7 @@ impl State {
                 specification =
                     Specification::parse(text.as_bytes()).map_err(|_| Errno::Invalid)?;
                 let shares = specification.stack == Stack::Shared;
-                // Two domains with one table have different stacks at the same addresses.
-                let one_user = !self.is_table_shared(domain);
-                let may_share = || one_user && calls::stack_share(domain, target as usize) >= 0;
-                if shares && domain != target as usize && !may_share() {
+                if shares && domain != target as usize && !self.share_stacks(domain, target) {
                     specification.stack = Stack::New;
                     let mut with_new = [0; 15];
                     let length = text.as_bytes().len();
@@ -352,7 +359,17 @@ impl State {
         };
         self.tables
             .enter(objects, portal)
-            .inspect_err(|_| self.code.free(code))
+            .inspect_err(|_| self.code.free(code))?;
+        room.take(&code);
+        Ok(())
+    }
+
+    /// Lets the stacks of `domain` appear in `target`, if they can.
+    fn share_stacks(&self, domain: usize, target: u16) -> bool {
+        let target = target as usize;
+        // A fork and its parent have different stacks at the same addresses, and so have two domains with one table.
+        let alike = self.domains[domain].stack_area == self.domains[target].stack_area;
+        !alike && !self.is_table_shared(domain) && calls::stack_share(domain, target) >= 0
     }
 
     /// Makes room in the gift area of `asid` for pages that portals give it, if it has none yet or little left.

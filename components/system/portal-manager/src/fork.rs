@@ -7,6 +7,7 @@ use pebble_abi::object::{self, role, Domain, Frame, FrameKind, FrameName, Thread
 use pebble_abi::slot::{self, portal_manager as own, NAMELEN, NPORTALS};
 use pebble_server::invoke;
 
+use crate::code::Placed;
 use crate::names::string;
 use crate::state::{State, STATE};
 use crate::tables::Action;
@@ -143,9 +144,11 @@ impl State {
             entry: intercept,
             constant: 0,
         };
+        let mut room = self.room_for_portals(child);
         for slot in FIRST_PORTAL..NPORTALS {
             let text = match self.tables.get(self.domains[parent].table_of, slot) {
                 Some(portal) => Some(stub_text(portal.text.as_bytes())),
+                None if slot >= slot::FIRST_DYNAMIC => None,
                 None => STANDARD
                     .iter()
                     .find(|standard| standard.slot == slot)
@@ -164,7 +167,7 @@ impl State {
                     // The child may be copied in its turn: the stub's frame keeps the registers for the copy.
                     text[..2].copy_from_slice(b"np");
                 }
-                self.put(child, slot, &text[..length], action)?;
+                self.put_within(child, slot, &text[..length], action, &mut room)?;
             }
         }
         Ok(())
@@ -263,9 +266,17 @@ impl State {
     /// Empties a domain's table of everything but the standard portals.
     pub fn remove_portals(&mut self, asid: usize) {
         let (objects, empty) = (self.objects(), self.empty());
+        // Looking through the frames of all threads is what costs: once for several portals.
+        let mut codes = [Placed::default(); 32];
+        let mut count = 0;
         for slot in 0..NPORTALS {
             if let Some(portal) = self.tables.remove(objects, asid, slot, empty) {
-                self.retire(portal.code);
+                codes[count] = portal.code;
+                count += 1;
+                if count == codes.len() {
+                    self.retire_all(&codes);
+                    count = 0;
+                }
                 match portal.action {
                     Action::SemaphoreWait { index, owner } if owner as usize == asid => {
                         crate::calls::sem_free(index as usize);
@@ -275,5 +286,6 @@ impl State {
                 }
             }
         }
+        self.retire_all(&codes[..count]);
     }
 }

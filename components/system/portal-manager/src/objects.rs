@@ -7,6 +7,9 @@
 use pebble_abi::layout::{self, PHYSMAP};
 use pebble_abi::object::{self, BootInfo, Domain, Frame, Hart, Stack, Thread};
 
+/// Words of a page.
+const PAGE_WORDS: usize = layout::PAGE as usize / 8;
+
 /// The object region.
 #[derive(Clone, Copy)]
 pub struct Objects {
@@ -50,10 +53,13 @@ impl Objects {
         unsafe { self.place::<T>(privileged).write_volatile(value) }
     }
 
-    /// Zeroes `bytes` bytes, a multiple of 8.
-    pub fn clear(self, privileged: u64, bytes: u64) {
-        for offset in (0..bytes).step_by(8) {
-            self.write(privileged + offset, 0u64);
+    /// Sets each word of the page at `privileged` to `value`.
+    pub fn fill_page(self, privileged: u64, value: u64) {
+        let place = self.place::<[u64; PAGE_WORDS]>(privileged).cast::<u64>();
+        for index in 0..PAGE_WORDS {
+            // SAFETY: the page is within the object region, aligned, and words are plain numbers. Only this component
+            // and portal code write there, and portal code runs to its end.
+            unsafe { place.add(index).write_volatile(value) };
         }
     }
 

@@ -2,11 +2,13 @@
 //! what it exhausts only it misses.
 
 use pebble_abi::errno::Errno;
-use pebble_abi::layout::{MAX_DOMAINS, MAX_STACKS};
+use pebble_abi::layout::MAX_DOMAINS;
 use pebble_abi::object::role;
 
+use crate::code::Placed;
 use crate::domains::Life;
-use crate::state::State;
+use crate::state::{used, State};
+use crate::tables::MAX_OF_DOMAIN;
 
 /// Domains: the component and its descendants, dead ones that threads have not left yet included.
 const DOMAINS: usize = 17;
@@ -18,6 +20,34 @@ const PORTALS: usize = 1024;
 const CODE_UNITS: usize = 8192;
 /// Stack records.
 const STACKS: usize = 256;
+
+/// How many more portals a domain may have.
+#[derive(Clone, Copy, Debug)]
+pub struct PortalRoom {
+    /// In its own table.
+    here: usize,
+    /// With all of its component.
+    portals: usize,
+    /// Units of code with all of its component.
+    units: usize,
+}
+
+impl PortalRoom {
+    /// `-EMFILE` when there is no room for another portal.
+    pub fn check(&self) -> Result<(), Errno> {
+        match self.here > 0 && self.portals > 0 && self.units > 0 {
+            true => Ok(()),
+            false => Err(Errno::TooManyOpen),
+        }
+    }
+
+    /// A portal was added.
+    pub fn take(&mut self, code: &Placed) {
+        self.here -= 1;
+        self.portals = self.portals.saturating_sub(1);
+        self.units = self.units.saturating_sub(code.units as usize);
+    }
+}
 
 impl State {
     /// The component that a domain belongs to: itself, or the ancestor that init started.
@@ -34,7 +64,7 @@ impl State {
     }
 
     /// Sums `what` over all domains of the component of `asid`.
-    fn sum(&self, asid: usize, what: impl Fn(usize) -> usize) -> usize {
+    fn sum(&self, asid: usize, what: impl FnMut(usize) -> usize) -> usize {
         let component = self.component(asid);
         (1..MAX_DOMAINS)
             .filter(|&other| self.domains[other].life != Life::Free)
@@ -65,22 +95,31 @@ impl State {
         }
     }
 
-    /// `-EMFILE` when the component of `domain` may not have another portal.
-    pub fn may_add_portal(&self, domain: usize) -> Result<(), Errno> {
-        let portals = self.sum(domain, |other| self.tables.count[other] as usize);
-        let units = self.sum(domain, |other| self.tables.units[other] as usize);
-        match Self::is_core(domain) || portals < PORTALS && units < CODE_UNITS {
-            true => Ok(()),
-            false => Err(Errno::TooManyOpen),
+    /// What is left for portals of the table of `domain`.
+    pub fn room_for_portals(&self, domain: usize) -> PortalRoom {
+        let mut room = PortalRoom {
+            here: MAX_OF_DOMAIN.saturating_sub(self.tables.count[domain] as usize),
+            portals: PORTALS,
+            units: CODE_UNITS,
+        };
+        // Core servers have shares of their own.
+        if !Self::is_core(domain) {
+            self.sum(domain, |other| {
+                room.portals = room
+                    .portals
+                    .saturating_sub(self.tables.count[other] as usize);
+                room.units = room.units.saturating_sub(self.tables.units[other] as usize);
+                0
+            });
         }
+        room
     }
 
     /// `-ENFILE` when the component of `asid` may not have another stack.
     pub fn may_add_stack(&self, asid: usize) -> Result<(), Errno> {
         let objects = self.objects();
         let component = self.component(asid);
-        let stacks = (0..MAX_STACKS)
-            .filter(|index| self.stacks[index / 64] >> (index % 64) & 1 != 0)
+        let stacks = used(&self.stacks)
             .map(|index| objects.read_stack(objects.stack(index)).domain as usize)
             .filter(|&owner| owner < MAX_DOMAINS && self.component(owner) == component)
             .count();

@@ -6,7 +6,7 @@ use pebble_abi::entry::{self, STANDARD};
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{MAX_DOMAINS, MAX_STACKS, MAX_THREADS, PHYSMAP};
 use pebble_abi::object::{self, feature, role, shared_code, Death};
-use pebble_abi::page_table::{self, PageTemplate};
+use pebble_abi::page_table::PageTemplate;
 use pebble_abi::slot::{self, FIRST_DYNAMIC};
 use pebble_portal_codegen::{Kind, Name, SchedulerEntries, System, Target};
 use pebble_portal_spec::Specification;
@@ -82,7 +82,7 @@ impl State {
     const fn new() -> State {
         State {
             objects: None,
-            system: SYSTEM,
+            system: System::NONE,
             pages: None,
             code: CodeSpace::new(),
             tables: Tables::new(),
@@ -257,7 +257,9 @@ impl State {
             .ok_or(Errno::TableFull)?;
         (first..first + count).for_each(|page| set(&mut self.pool, page, true));
         let address = self.objects().pool(first);
-        self.objects().clear(address, count as u64 * 4096);
+        for page in 0..count as u64 {
+            self.objects().fill_page(address + 4096 * page, 0);
+        }
         Ok(address)
     }
 
@@ -269,9 +271,9 @@ impl State {
 
     /// Takes a stack record.
     pub fn take_stack(&mut self) -> Result<u64, Errno> {
-        let index = (0..MAX_STACKS)
-            .find(|&index| !get(&self.stacks, index))
-            .ok_or(Errno::TableFull)?;
+        let word = self.stacks.iter().position(|&word| word != u64::MAX);
+        let word = word.ok_or(Errno::TableFull)?;
+        let index = 64 * word + self.stacks[word].trailing_ones() as usize;
         set(&mut self.stacks, index, true);
         Ok(self.objects().stack(index))
     }
@@ -279,10 +281,8 @@ impl State {
     /// Gives every stack record of a domain back.
     pub fn give_stacks(&mut self, asid: usize) {
         let objects = self.objects();
-        for index in 0..MAX_STACKS {
-            if get(&self.stacks, index)
-                && objects.read_stack(objects.stack(index)).domain == asid as u64
-            {
+        for index in used(&{ self.stacks }) {
+            if objects.read_stack(objects.stack(index)).domain == asid as u64 {
                 set(&mut self.stacks, index, false);
             }
         }
@@ -291,10 +291,24 @@ impl State {
     /// Gives one stack record back.
     pub fn give_stack(&mut self, address: u64) {
         let objects = self.objects();
-        if let Some(index) = (0..MAX_STACKS).find(|&index| objects.stack(index) == address) {
+        let offset = address.wrapping_sub(objects.stack(0));
+        let index = (offset / object::STACK_BYTES) as usize;
+        if offset.is_multiple_of(object::STACK_BYTES) && index < MAX_STACKS {
             set(&mut self.stacks, index, false);
         }
     }
+}
+
+/// Numbers of the bits that are set.
+pub fn used(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    bits.iter().enumerate().flat_map(|(index, &word)| {
+        let mut left = word;
+        core::iter::from_fn(move || {
+            let bit = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (bit < 64).then_some(64 * index + bit)
+        })
+    })
 }
 
 fn get(bits: &[u64], index: usize) -> bool {
@@ -304,31 +318,3 @@ fn get(bits: &[u64], index: usize) -> bool {
 fn set(bits: &mut [u64], index: usize, value: bool) {
     bits[index / 64] = bits[index / 64] & !(1 << (index % 64)) | (value as u64) << (index % 64);
 }
-
-const NOWHERE: Target = Target {
-    domain: 0,
-    entry: 0,
-    stack: 0,
-};
-const SYSTEM: System = System {
-    pages: page_table::TEMPLATE,
-    threads: 0,
-    hart: 0,
-    semaphores: 0,
-    asid: false,
-    sstc: false,
-    scheduler: SchedulerEntries {
-        domain: 0,
-        stack: 0,
-        p: 0,
-        v: 0,
-        stack_wait: 0,
-        stack_free: 0,
-    },
-    dispatcher: NOWHERE,
-    vm: NOWHERE,
-    float_push: 0,
-    stack_free: 0,
-    stack_wait: 0,
-    fault: 0,
-};

@@ -114,6 +114,8 @@ pub struct Tables {
     pub count: [u16; MAX_DOMAINS],
     /// Code units of each domain's portals.
     pub units: [u16; MAX_DOMAINS],
+    /// Portals that end with each domain ([`Action::depends_on`]): without any, nobody has to look for them.
+    pub dependent: [u16; MAX_DOMAINS],
     next: usize,
 }
 
@@ -125,6 +127,7 @@ impl Tables {
             index: [[0; NPORTALS]; MAX_DOMAINS],
             count: [0; MAX_DOMAINS],
             units: [0; MAX_DOMAINS],
+            dependent: [0; MAX_DOMAINS],
             next: 0,
         }
     }
@@ -160,6 +163,9 @@ impl Tables {
         self.index[domain][slot] = free as u16 + 1;
         self.count[domain] += 1;
         self.units[domain] += portal.code.units;
+        if let Some(on) = portal.action.depends_on() {
+            self.dependent[on] += 1;
+        }
         objects.write(
             objects.read_domain(domain).table + 8 * slot as u64,
             portal.code.address,
@@ -182,6 +188,9 @@ impl Tables {
         self.count[domain] -= 1;
         let portal = self.records[index].take();
         self.units[domain] -= portal.map_or(0, |portal| portal.code.units);
+        if let Some(on) = portal.and_then(|portal| portal.action.depends_on()) {
+            self.dependent[on] -= 1;
+        }
         portal
     }
 
@@ -202,6 +211,9 @@ impl Tables {
             objects.read_domain(portal.domain as usize).table + 8 * portal.slot as u64,
             dead,
         );
+        if let Some(on) = portal.action.depends_on() {
+            self.dependent[on] -= 1;
+        }
         portal.action = Action::Dead;
         self.units[portal.domain as usize] -= portal.code.units;
         Some(core::mem::take(&mut portal.code))

@@ -8,7 +8,7 @@ use pebble_abi::object::{
 
 use crate::calls;
 use crate::objects::boot_info;
-use crate::state::{State, ThreadState};
+use crate::state::{used, State, ThreadState};
 
 /// Where a new thread starts.
 #[derive(Clone, Copy, Debug)]
@@ -88,10 +88,9 @@ impl State {
 
     fn stack_in_use(&self, asid: usize, window: u64) -> bool {
         let objects = self.objects();
-        (0..layout::MAX_STACKS).any(|index| {
-            let used = self.stacks[index / 64] >> (index % 64) & 1 != 0;
+        used(&self.stacks).any(|index| {
             let stack: Stack = objects.read(objects.stack(index));
-            used && stack.domain == asid as u64 && stack.window == window
+            stack.domain == asid as u64 && stack.window == window
         })
     }
 

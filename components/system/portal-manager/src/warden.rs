@@ -10,21 +10,25 @@ use crate::calls;
 use crate::death;
 use crate::state::{State, STATE};
 
-/// How long it waits for a thread that is still on its way out, in cycles.
-const PAUSE: u64 = 200_000;
+/// How long it waits for a thread that is still on its way out, in cycles: at first, and at most. A thread posts before it
+/// enters the scheduler for the last time, so there mostly is one, which needs a few hundred instructions more.
+const FIRST_PAUSE: u64 = 4_000;
+const LONGEST_PAUSE: u64 = 200_000;
 
 /// The warden's life.
 pub fn run() -> ! {
     loop {
         calls::warden_wait();
         // A thread on its way out may take long, if its priority is low: the others do not wait for it.
+        let mut pause = FIRST_PAUSE;
         loop {
             let done = death::reap();
             STATE.with(|state| state.undisturbed(State::break_deadlocks));
             if done {
                 break;
             }
-            calls::pause(PAUSE);
+            calls::pause(pause);
+            pause = (2 * pause).min(LONGEST_PAUSE);
         }
     }
 }

@@ -72,8 +72,17 @@ impl<M: Memory> Server<M> {
                 continue;
             }
             match self.entry_address(root, address) {
-                Some(slot) if self.memory.read(slot) != 0 => return Some((address, slot)),
-                Some(_) => address += PAGE,
+                Some(mut slot) => {
+                    // Entries of one table lie side by side: no walk for each of them.
+                    let end = (address & !(TABLE_SPAN - 1)) + TABLE_SPAN;
+                    while address < end.min(region.end) && !region.is_window(address) {
+                        if self.memory.read(slot) != 0 {
+                            return Some((address, slot));
+                        }
+                        address += PAGE;
+                        slot += size_of::<u64>() as u64;
+                    }
+                }
                 None if self.middle_address(root, address).is_some() => {
                     address = (address & !(TABLE_SPAN - 1)) + TABLE_SPAN;
                 }

@@ -10,12 +10,12 @@
 //! a stack, so these are looked at last; they disappear only by `vm_unmap`, which takes the lock.
 
 use pebble_abi::layout::{
-    GIFT, GIFT_PAGES, MAX_DOMAINS, PAGE, STACK_AREA, STACK_SLOT, WINDOW_PAGES,
+    GIFT, GIFT_PAGES, MAX_DOMAINS, PAGE, STACKS, STACK_AREA, STACK_SLOT, WINDOW_PAGES,
 };
 
 use crate::frames::Frames;
 use crate::memory::Memory;
-use crate::riscv64::entry::Entry;
+use crate::riscv64::entry::{Entry, TABLE_SPAN};
 use crate::server::Server;
 
 impl<M: Memory> Server<M> {
@@ -43,28 +43,29 @@ impl<M: Memory> Server<M> {
                 continue;
             }
             let area = self.spaces[asid].stack_area;
-            for slot in (area..area + STACK_AREA).step_by(STACK_SLOT as usize) {
-                self.each_entry(asid, slot, WINDOW_PAGES, mark);
+            // Where there is no table there is no stack: most of the area is skipped a table at a time.
+            for span in (area..area + STACK_AREA).step_by(TABLE_SPAN as usize) {
+                let root = self.spaces[asid].root;
+                let Some(first) = self.entry_address(root, span) else {
+                    continue;
+                };
+                for pages in (0..TABLE_SPAN / PAGE).step_by((STACK_SLOT / PAGE) as usize) {
+                    self.each_entry(first + 8 * pages, WINDOW_PAGES, mark);
+                }
             }
         }
         for asid in 0..MAX_DOMAINS {
             if self.spaces[asid].root != 0 {
-                self.each_entry(asid, GIFT, GIFT_PAGES, mark);
+                let root = self.spaces[asid].root;
+                if let Some(first) = self.entry_address(root, GIFT) {
+                    self.each_entry(first, GIFT_PAGES, mark);
+                }
             }
         }
     }
 
-    /// The entries for these pages, which are in one level-0 table.
-    fn each_entry(
-        &mut self,
-        asid: usize,
-        address: u64,
-        pages: u64,
-        mark: fn(&mut Frames, &mut M, Entry),
-    ) {
-        let Some(first) = self.entry_address(self.spaces[asid].root, address) else {
-            return;
-        };
+    /// The entries of so many pages from the one at physical address `first` on, which are in one level-0 table.
+    fn each_entry(&mut self, first: u64, pages: u64, mark: fn(&mut Frames, &mut M, Entry)) {
         for slot in (first..first + pages * 8).step_by(8) {
             let entry = Entry(self.memory.read(slot));
             if entry.is_valid() {
@@ -75,3 +76,5 @@ impl<M: Memory> Server<M> {
 }
 
 const _: () = assert!(GIFT_PAGES * 8 == PAGE);
+const _: () = assert!(STACKS.is_multiple_of(TABLE_SPAN) && STACK_AREA.is_multiple_of(TABLE_SPAN));
+const _: () = assert!(TABLE_SPAN.is_multiple_of(STACK_SLOT));

@@ -1,5 +1,7 @@
 //! A small RISC-V assembler: the instructions that portal code uses, forward labels, a literal pool.
 
+use core::cell::Cell;
+use core::slice;
 use pebble_abi::page_table::PageTemplate;
 
 /// An integer register.
@@ -49,30 +51,15 @@ pub mod csr {
     pub const TIME: u32 = 0xc01;
 }
 
-/// Most branches to one label: letter `T` makes five checks for each page of either side and one more, all to the
-/// same answer.
-pub const MAX_BRANCHES: usize = 1 + 2 * 5 * pebble_portal_spec::MAX_WINDOW_PAGES;
-
-/// A place that forward branches lead to.
-#[derive(Clone, Copy, Debug)]
-pub struct Label {
-    sources: [usize; MAX_BRANCHES],
-    count: usize,
-}
+/// A place that forward branches lead to: the last of them, 0 when there is none yet. Until the label is bound, the
+/// offset bits of each branch hold the word index of the one before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Label(u32);
 
 impl Label {
     /// A label nobody branches to yet.
     pub const fn new() -> Self {
-        Label {
-            sources: [0; MAX_BRANCHES],
-            count: 0,
-        }
-    }
-}
-
-impl Default for Label {
-    fn default() -> Self {
-        Self::new()
+        Label(0)
     }
 }
 
@@ -83,8 +70,11 @@ pub const MAX_LITERALS: usize = 12;
 pub struct Assembler<'a> {
     /// What the VM server said about page-table entries.
     pub pages: PageTemplate,
-    words: &'a mut [u32],
-    used: usize,
+    words: &'a [Cell<u32>],
+    /// Those behind the last instruction.
+    rest: slice::Iter<'a, Cell<u32>>,
+    /// Word index of the first instruction.
+    start: usize,
     literals: [u64; MAX_LITERALS],
     literal_count: usize,
     /// Word index of the return code, once [`Assembler::mark_return`] was called.
@@ -95,14 +85,37 @@ pub struct Assembler<'a> {
 /// Literal 0 of every block: the address of its return code.
 pub const RETURN_LITERAL: i32 = -8;
 
+/// Twelve bits in the places of a branch's offset.
+const fn spread(bits: u32) -> u32 {
+    (bits >> 5 & 0x7f) << 25 | (bits & 0x1f) << 7
+}
+
+/// The bits that [`spread`] put there.
+const fn gathered(word: u32) -> u32 {
+    (word >> 25) << 5 | word >> 7 & 0x1f
+}
+
+/// A branch's offset bits for a distance of `halves` times two bytes.
+const fn distance(halves: u32) -> u32 {
+    (halves >> 11 & 1) << 31
+        | (halves >> 4 & 0x3f) << 25
+        | (halves & 0xf) << 8
+        | (halves >> 10 & 1) << 7
+}
+
 impl<'a> Assembler<'a> {
-    /// An empty block over `words`.
-    pub fn new(words: &'a mut [u32]) -> Self {
-        let used = 2 * MAX_LITERALS;
+    /// An empty block over `words`. Its code is put behind room for `expected` literals, the one of the return code among
+    /// them, and moved at the end if there are more or fewer.
+    pub fn new(words: &'a mut [u32], expected: usize) -> Self {
+        let start = 2 * expected;
+        // A branch has room for the number of any of these words, see [`Label`].
+        let most = words.len().min(1 << 12);
+        let words = Cell::from_mut(&mut words[..most]).as_slice_of_cells();
         Assembler {
             pages: PageTemplate::default(),
             words,
-            used,
+            rest: words[start.min(most)..].iter(),
+            start,
             literals: [0; MAX_LITERALS],
             literal_count: 1,
             return_index: None,
@@ -110,14 +123,20 @@ impl<'a> Assembler<'a> {
         }
     }
 
+    #[inline(always)]
     fn emit(&mut self, word: u32) {
-        match self.words.get_mut(self.used) {
-            Some(place) => *place = word,
+        match self.rest.next() {
+            Some(place) => place.set(word),
             None => self.overflow = true,
         }
-        self.used += 1;
     }
 
+    /// Word index of the next instruction.
+    fn used(&self) -> usize {
+        self.words.len() - self.rest.len()
+    }
+
+    #[inline(always)]
     fn i_type(&mut self, opcode: u32, funct3: u32, rd: Register, rs1: Register, immediate: i32) {
         debug_assert!((-2048..2048).contains(&immediate), "immediate {immediate}");
         self.emit(
@@ -125,6 +144,7 @@ impl<'a> Assembler<'a> {
         );
     }
 
+    #[inline(always)]
     fn s_type(&mut self, opcode: u32, funct3: u32, rs1: Register, rs2: Register, immediate: i32) {
         debug_assert!((-2048..2048).contains(&immediate), "immediate {immediate}");
         let bits = immediate as u32;
@@ -138,6 +158,7 @@ impl<'a> Assembler<'a> {
         );
     }
 
+    #[inline(always)]
     fn r_type(
         &mut self,
         opcode: u32,
@@ -151,180 +172,221 @@ impl<'a> Assembler<'a> {
     }
 
     /// `ld rd, offset(base)`.
+    #[inline(always)]
     pub fn ld(&mut self, rd: Register, offset: i32, base: Register) {
         self.i_type(0x03, 3, rd, base, offset);
     }
     /// `lw rd, offset(base)`.
+    #[inline(always)]
     pub fn lw(&mut self, rd: Register, offset: i32, base: Register) {
         self.i_type(0x03, 2, rd, base, offset);
     }
     /// `sd source, offset(base)`: the one store primitive of portal code (design invariant I6).
+    #[inline(always)]
     pub fn sd(&mut self, source: Register, offset: i32, base: Register) {
         self.s_type(0x23, 3, base, source, offset);
     }
     /// `sw source, offset(base)`: semaphore counters only.
+    #[inline(always)]
     pub fn sw(&mut self, source: Register, offset: i32, base: Register) {
         self.s_type(0x23, 2, base, source, offset);
     }
     /// `fsd f, offset(base)`.
+    #[inline(always)]
     pub fn fsd(&mut self, f: u32, offset: i32, base: Register) {
         self.s_type(0x27, 3, base, Register(f), offset);
     }
     /// `fld f, offset(base)`.
+    #[inline(always)]
     pub fn fld(&mut self, f: u32, offset: i32, base: Register) {
         self.i_type(0x07, 3, Register(f), base, offset);
     }
     /// `fmv.d.x f, zero`.
+    #[inline(always)]
     pub fn clear_float(&mut self, f: u32) {
         self.r_type(0x53, 0, 0x79, Register(f), ZERO, ZERO);
     }
     /// `addi`.
+    #[inline(always)]
     pub fn addi(&mut self, rd: Register, rs1: Register, immediate: i32) {
         self.i_type(0x13, 0, rd, rs1, immediate);
     }
     /// `addiw`.
+    #[inline(always)]
     pub fn addiw(&mut self, rd: Register, rs1: Register, immediate: i32) {
         self.i_type(0x1b, 0, rd, rs1, immediate);
     }
     /// `andi`.
+    #[inline(always)]
     pub fn andi(&mut self, rd: Register, rs1: Register, immediate: i32) {
         self.i_type(0x13, 7, rd, rs1, immediate);
     }
     /// `ori`.
+    #[inline(always)]
     pub fn ori(&mut self, rd: Register, rs1: Register, immediate: i32) {
         self.i_type(0x13, 6, rd, rs1, immediate);
     }
     /// `slli`.
+    #[inline(always)]
     pub fn slli(&mut self, rd: Register, rs1: Register, shift: u32) {
         self.i_type(0x13, 1, rd, rs1, shift as i32);
     }
     /// `srli`.
+    #[inline(always)]
     pub fn srli(&mut self, rd: Register, rs1: Register, shift: u32) {
         self.i_type(0x13, 5, rd, rs1, shift as i32);
     }
     /// `add`.
+    #[inline(always)]
     pub fn add(&mut self, rd: Register, rs1: Register, rs2: Register) {
         self.r_type(0x33, 0, 0, rd, rs1, rs2);
     }
     /// `sub`.
+    #[inline(always)]
     pub fn sub(&mut self, rd: Register, rs1: Register, rs2: Register) {
         self.r_type(0x33, 0, 0x20, rd, rs1, rs2);
     }
     /// `mul`.
+    #[inline(always)]
     pub fn mul(&mut self, rd: Register, rs1: Register, rs2: Register) {
         self.r_type(0x33, 0, 1, rd, rs1, rs2);
     }
     /// `mv`.
+    #[inline(always)]
     pub fn mv(&mut self, rd: Register, rs: Register) {
         self.addi(rd, rs, 0);
     }
     /// `li` for values of 12 bits.
+    #[inline(always)]
     pub fn li(&mut self, rd: Register, value: i32) {
         self.addi(rd, ZERO, value);
     }
     /// `lui` with the upper 20 bits of `value` (its low 12 bits are zero).
+    #[inline(always)]
     pub fn lui(&mut self, rd: Register, value: u32) {
         self.emit(value & 0xffff_f000 | rd.0 << 7 | 0x37);
     }
     /// `csrrw rd, csr, rs`.
+    #[inline(always)]
     pub fn csrrw(&mut self, rd: Register, csr: u32, rs: Register) {
         self.emit(csr << 20 | rs.0 << 15 | 1 << 12 | rd.0 << 7 | 0x73);
     }
     /// `csrw csr, rs`.
+    #[inline(always)]
     pub fn csrw(&mut self, csr: u32, rs: Register) {
         self.csrrw(ZERO, csr, rs);
     }
     /// `csrr rd, csr`.
+    #[inline(always)]
     pub fn csrr(&mut self, rd: Register, csr: u32) {
         self.emit(csr << 20 | 2 << 12 | rd.0 << 7 | 0x73);
     }
     /// `csrs csr, rs`.
+    #[inline(always)]
     pub fn csrs(&mut self, csr: u32, rs: Register) {
         self.emit(csr << 20 | rs.0 << 15 | 2 << 12 | 0x73);
     }
     /// `csrc csr, rs`.
+    #[inline(always)]
     pub fn csrc(&mut self, csr: u32, rs: Register) {
         self.emit(csr << 20 | rs.0 << 15 | 3 << 12 | 0x73);
     }
     /// `sret`.
+    #[inline(always)]
     pub fn sret(&mut self) {
         self.emit(0x1020_0073);
     }
     /// `wfi`.
+    #[inline(always)]
     pub fn wfi(&mut self) {
         self.emit(0x1050_0073);
     }
     /// `ecall`, from supervisor mode: to the firmware.
+    #[inline(always)]
     pub fn ecall(&mut self) {
         self.emit(0x0000_0073);
     }
     /// `fence.i`.
+    #[inline(always)]
     pub fn fence_i(&mut self) {
         self.emit(0x0000_100f);
     }
     /// `sfence.vma address, asid`.
+    #[inline(always)]
     pub fn sfence(&mut self, address: Register, asid: Register) {
         self.emit(0x09 << 25 | asid.0 << 20 | address.0 << 15 | 0x73);
     }
     /// `sc.d zero, zero, (base)`: ends a load reservation of the thread that leaves.
+    #[inline(always)]
     pub fn end_reservation(&mut self, base: Register) {
         self.emit(0x0c << 25 | base.0 << 15 | 3 << 12 | 0x2f);
     }
     /// `jr rs`.
+    #[inline(always)]
     pub fn jr(&mut self, rs: Register) {
         self.i_type(0x67, 0, ZERO, rs, 0);
     }
     /// `jalr link, rs`.
+    #[inline(always)]
     pub fn jalr(&mut self, link: Register, rs: Register) {
         self.i_type(0x67, 0, link, rs, 0);
     }
 
+    #[inline(always)]
     fn branch(&mut self, funct3: u32, rs1: Register, rs2: Register, label: &mut Label) {
-        label.sources[label.count] = self.used;
-        label.count += 1;
-        self.emit(rs2.0 << 20 | rs1.0 << 15 | funct3 << 12 | 0x63);
+        let previous = label.0;
+        label.0 = self.used() as u32;
+        self.emit(spread(previous) | rs2.0 << 20 | rs1.0 << 15 | funct3 << 12 | 0x63);
     }
     /// `beq`.
+    #[inline(always)]
     pub fn beq(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
         self.branch(0, rs1, rs2, label);
     }
     /// `bne`.
+    #[inline(always)]
     pub fn bne(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
         self.branch(1, rs1, rs2, label);
     }
     /// `blt`.
+    #[inline(always)]
     pub fn blt(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
         self.branch(4, rs1, rs2, label);
     }
     /// `bge`.
+    #[inline(always)]
     pub fn bge(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
         self.branch(5, rs1, rs2, label);
     }
     /// `bltu`.
+    #[inline(always)]
     pub fn bltu(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
         self.branch(6, rs1, rs2, label);
     }
     /// `bgeu`.
+    #[inline(always)]
     pub fn bgeu(&mut self, rs1: Register, rs2: Register, label: &mut Label) {
         self.branch(7, rs1, rs2, label);
     }
 
     /// Binds `label` here: all its branches lead to the next instruction.
     pub fn bind(&mut self, label: &Label) {
-        for &source in &label.sources[..label.count] {
-            let offset = ((self.used - source) * 4) as u32;
-            if let Some(word) = self.words.get_mut(source) {
-                *word |= (offset >> 12 & 1) << 31
-                    | (offset >> 5 & 0x3f) << 25
-                    | (offset >> 1 & 0xf) << 8
-                    | (offset >> 11 & 1) << 7;
-            }
+        let mut source = label.0 as usize;
+        while source != 0 {
+            // A branch that did not fit is an overflow, which is reported at the end.
+            let Some(place) = self.words.get(source) else {
+                return;
+            };
+            let word = place.get();
+            let halves = ((self.used() - source) * 2) as u32;
+            place.set(word & !spread(0xfff) | distance(halves));
+            source = gathered(word) as usize;
         }
     }
 
     /// Whether a branch leads to `label`.
     pub fn is_used(label: &Label) -> bool {
-        label.count > 0
+        label.0 != 0
     }
 
     /// Puts `value` into the literal pool; answers its offset from the block's entry.
@@ -355,7 +417,7 @@ impl<'a> Assembler<'a> {
 
     /// The return code starts here.
     pub fn mark_return(&mut self) {
-        self.return_index = Some(self.used);
+        self.return_index = Some(self.used());
     }
 
     /// Places the literals before the code. `address` is where `words[0]` will be executed.
@@ -364,9 +426,21 @@ impl<'a> Assembler<'a> {
         if self.overflow {
             return None;
         }
-        let start = 2 * MAX_LITERALS;
+        let start = self.start;
         let entry = 2 * self.literal_count;
-        self.words.copy_within(start..self.used, entry);
+        let used = self.used();
+        if used - start + entry > self.words.len() {
+            return None;
+        }
+        if entry < start {
+            for index in start..used {
+                self.words[index - start + entry].set(self.words[index].get());
+            }
+        } else if entry > start {
+            for index in (start..used).rev() {
+                self.words[index - start + entry].set(self.words[index].get());
+            }
+        }
         let return_index = self
             .return_index
             .map_or(entry, |index| index - start + entry);
@@ -374,9 +448,9 @@ impl<'a> Assembler<'a> {
         literals[0] = address + 4 * return_index as u64;
         for (index, literal) in literals[..self.literal_count].iter().enumerate() {
             let place = entry - 2 * (index + 1);
-            self.words[place] = *literal as u32;
-            self.words[place + 1] = (*literal >> 32) as u32;
+            self.words[place].set(*literal as u32);
+            self.words[place + 1].set((*literal >> 32) as u32);
         }
-        Some((self.used - start + entry, entry))
+        Some((used - start + entry, entry))
     }
 }

@@ -265,6 +265,23 @@ fn scratch_words(argument: Argument) -> usize {
         .map_or(2 * gift_pages(argument), |(pages, _)| pages)
 }
 
+/// How many literals a call mostly has: return code, callee's domain and entry, frame's name, and what letters need.
+pub(super) fn literals(specification: &Specification) -> usize {
+    let mut count = 4;
+    if specification.stack == Stack::New {
+        count += 2;
+    }
+    if specification.state == State::Partial {
+        count += 1;
+    }
+    let arguments = specification.arguments();
+    count += usize::from(arguments.contains(&Argument::Constant));
+    count += usize::from(arguments.iter().any(|letter| {
+        letter.window().is_some() || gift_pages(*letter) > 0 || matches!(letter, Argument::Take(_))
+    }));
+    count
+}
+
 /// Values that the portal puts into argument registers. `t2` is the invoking domain.
 fn arguments(a: &mut Assembler<'_>, specification: &Specification, constant: u64, name: Name) {
     for (index, argument) in specification.arguments().iter().enumerate() {

@@ -44,7 +44,13 @@ pub fn generate(
     if words.len() < 2 * asm::MAX_LITERALS {
         return Err(Error::Space);
     }
-    let mut a = Assembler::new(words);
+    // So many that the code of what is made often need not be moved; what does not matter otherwise.
+    let expected = match *kind {
+        Kind::Call { specification, .. } => call::literals(specification),
+        Kind::SemaphoreWait { .. } | Kind::SemaphorePost { .. } => 6,
+        _ => 1,
+    };
+    let mut a = Assembler::new(words, expected);
     a.pages = system.pages;
     match *kind {
         Kind::Call {

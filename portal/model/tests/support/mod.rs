@@ -5,6 +5,8 @@ pub mod arena;
 pub mod comparison;
 pub mod emulator;
 mod harness;
+pub mod kinds;
+pub mod mutants;
 pub mod portals;
 pub mod random;
 pub mod scenario;

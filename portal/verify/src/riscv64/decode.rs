@@ -131,6 +131,7 @@ pub enum Instruction {
 }
 
 /// Decodes `word`; `None` when portal code may not contain it.
+#[inline]
 pub fn decode(word: u32) -> Option<Instruction> {
     use Instruction as I;
     let to = (word >> 7 & 31) as u8;

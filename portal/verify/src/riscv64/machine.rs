@@ -6,11 +6,12 @@ use pebble_portal_spec::portal::Kind;
 use crate::contract::Pages;
 use crate::decode::{Access, Condition, Immediate, Instruction, Operation, Width};
 use crate::offence::Reason;
-use crate::record::{field, loadable, storable, Record};
+use crate::parameter::{Parameter, Parameters};
+use crate::record::{field, Record};
 use crate::state::{
     csr, register, Event, Fact, FloatUnit, Log, State, Test, FLOAT_STATUS, INTERRUPTS,
 };
-use crate::term::{Node, Term, Terms, FRAME, JUNK, PUSHED, SAVED, THREAD, ZERO};
+use crate::term::{Node, Term, Terms, BLOCK, FRAME, JUNK, PUSHED, THREAD, ZERO};
 use crate::Policy;
 use core::mem::offset_of;
 use pebble_abi::object::{Domain, Thread};
@@ -24,12 +25,16 @@ pub(crate) struct Machine<'a> {
     pub terms: &'a mut Terms,
     pub log: &'a mut Log,
     pub pages: &'a mut Pages,
+    pub parameters: Parameters,
 }
 
 impl Machine<'_> {
-    /// The address of the block's entry.
-    pub(crate) fn entry_address(&self) -> u64 {
-        self.address.wrapping_add(4 * self.entry as u64)
+    /// A number of the wish: open, or the one that was wished for.
+    pub(crate) fn wished(&mut self, parameter: Parameter) -> Term {
+        match self.parameters.is_open(parameter) {
+            true => parameter.term(),
+            false => self.terms.number(self.parameters.value(parameter)),
+        }
     }
 
     /// Whether the path has established this.
@@ -96,122 +101,6 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A literal of the block.
-    fn literal(&self, address: u64) -> Option<u64> {
-        let index = address.checked_sub(self.address)? / 4;
-        if !address.is_multiple_of(8) || index >= self.entry as u64 {
-            return None;
-        }
-        let low = *self.words.get(index as usize)?;
-        let high = *self.words.get(index as usize + 1)?;
-        Some((high as u64) << 32 | low as u64)
-    }
-
-    /// What is in memory now.
-    fn load(
-        &mut self,
-        state: &State,
-        base: Term,
-        offset: i32,
-        width: Width,
-    ) -> Result<Term, Reason> {
-        let address = self.terms.add_number(base, offset as i64);
-        if let Node::Number(address) = self.terms.node(address) {
-            if let (Some(value), Width::Double) = (self.literal(address), width) {
-                return Ok(self.terms.number(value));
-            }
-        }
-        let bytes = if width == Width::Double { 8 } else { 4 };
-        let (record, base, offset) = self.locate(state, base, offset).ok_or(Reason::Load)?;
-        if !loadable(state, record, base, offset, bytes) {
-            return Err(Reason::Load);
-        }
-        let mut late = false;
-        for event in self.log.events().iter().rev() {
-            let Event::Store {
-                record: other,
-                base: place,
-                offset: at,
-                value,
-            } = *event
-            else {
-                continue;
-            };
-            // An entry may be in any page table, the one that is being walked among them.
-            let entry = matches!(
-                other,
-                Record::WindowEntry | Record::GiftEntry | Record::PageTable
-            );
-            if entry && record == Record::PageTable {
-                return Err(Reason::Alias);
-            }
-            // Floating-point registers may be in a frame, or in a thread's record, word by word.
-            if record == Record::Floats {
-                let floats = field!(Thread.fp)..core::mem::size_of::<Thread>() as i32;
-                match other {
-                    Record::Frame => return Err(Reason::Alias),
-                    Record::Thread if floats.contains(&at) => {
-                        late |= (at - floats.start - offset).abs() < 8
-                    }
-                    _ => {}
-                }
-                continue;
-            }
-            if other != record || (at - offset).abs() >= 8 {
-                continue;
-            }
-            if place == base
-                && at == offset
-                && (width == Width::Double || record == Record::Counter)
-            {
-                return Ok(value);
-            }
-            late = true;
-        }
-        if late {
-            // The thread whose registers were saved may be this one: the value is the current one.
-            if record == Record::Floats {
-                return Ok(self.terms.term(Node::Late { base, offset }));
-            }
-            return Err(Reason::Alias);
-        }
-        if state.pushed && base == THREAD {
-            match offset {
-                o if o == field!(Thread.invocation) => return Ok(PUSHED),
-                o if o == field!(Thread.fp_live) => return Ok(SAVED),
-                _ => {}
-            }
-        }
-        Ok(self.terms.term(Node::Load {
-            base,
-            offset,
-            width,
-        }))
-    }
-
-    fn store(
-        &mut self,
-        state: &State,
-        base: Term,
-        offset: i32,
-        width: Width,
-        value: Term,
-    ) -> Result<(), Reason> {
-        let bytes = if width == Width::Double { 8 } else { 4 };
-        let (record, base, offset) = self.locate(state, base, offset).ok_or(Reason::Store)?;
-        // Words that are half of a field have no store: only counters are that short.
-        let half = width == Width::Word && record != Record::Counter;
-        if half || !storable(state, record, base, offset, bytes) {
-            return Err(Reason::Store);
-        }
-        self.log.push(Event::Store {
-            record,
-            base,
-            offset,
-            value,
-        })
-    }
-
     /// One instruction that is neither a branch nor a way out.
     pub(crate) fn step(
         &mut self,
@@ -257,6 +146,10 @@ impl Machine<'_> {
                 from,
                 value,
             } => {
+                if let Some(parameter) = self.parameters.immediate(instruction) {
+                    state.registers[to as usize] = parameter.term();
+                    return Ok(());
+                }
                 let from = get(state, from);
                 state.registers[to as usize] = match operation {
                     Immediate::Add => self.terms.add_number(from, value as i64),
@@ -429,8 +322,6 @@ impl Machine<'_> {
         let invocation = self.terms.load(THREAD, field!(Thread.invocation));
         let live = self.terms.load(THREAD, field!(Thread.fp_live));
         let block = self.terms.number(self.policy.system.float_push);
-        let entry = self.entry_address();
-        let entry = self.terms.number(entry);
         let stores = self
             .log
             .events()
@@ -438,7 +329,7 @@ impl Machine<'_> {
             .any(|event| matches!(event, Event::Store { .. }));
         let expected = [
             (target, block),
-            (register::T0, entry),
+            (register::T0, BLOCK),
             (register::T1, invocation),
             (register::T4, block),
             (register::TP, THREAD),

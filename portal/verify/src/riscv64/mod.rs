@@ -3,6 +3,9 @@
 pub(crate) mod contract;
 pub mod decode;
 pub(crate) mod machine;
+mod memory;
+pub(crate) mod parameter;
+pub(crate) mod proven;
 pub(crate) mod record;
 pub(crate) mod state;
 pub(crate) mod walk;

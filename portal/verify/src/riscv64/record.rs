@@ -8,6 +8,7 @@ use pebble_portal_spec::portal::Kind;
 
 use crate::decode::Width;
 use crate::machine::Machine;
+use crate::parameter::Parameter;
 use crate::state::State;
 use crate::term::{Node, Term, FRAME, PUSHED, THREAD, ZERO};
 
@@ -23,6 +24,11 @@ pub(crate) use field;
 pub(crate) const RETURN_LITERAL: i32 = -8;
 /// Bits of an upper page-table entry that tell a table (valid alone) from a page.
 pub(crate) const TABLE_OR_LEAF: i16 = 0xf;
+
+/// The callee's domain, where a proof leaves open which one it is.
+const CALLEE: Term = Parameter::Domain.term();
+/// The counter of a semaphore, where a proof leaves open which one it is.
+const COUNTER: Term = Parameter::Counter.term();
 
 /// A kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +64,7 @@ impl Machine<'_> {
         term: Term,
         offset: i32,
     ) -> Option<(Record, Term, i32)> {
-        let address = self.terms.add_number(term, offset as i64);
-        let (base, number) = self.terms.split(address);
+        let (base, number) = self.terms.place(term, offset as i64);
         if base == ZERO {
             return self.known(number as u64);
         }
@@ -104,6 +109,8 @@ impl Machine<'_> {
         match term {
             THREAD => return Some(Record::Thread),
             FRAME | PUSHED => return Some(Record::Frame),
+            CALLEE => return Some(Record::Domain),
+            COUNTER => return Some(Record::Counter),
             _ => {}
         }
         match self.terms.node(term) {

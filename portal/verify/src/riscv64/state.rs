@@ -52,6 +52,8 @@ pub(crate) enum FloatUnit {
     Unchanged,
     On,
     Off,
+    /// As the contract's part about floating point wants it, which was checked (`contract::settle`).
+    Settled,
 }
 
 /// What a comparison in a branch is about; every branch condition is one of these or its opposite.
@@ -70,6 +72,8 @@ pub(crate) enum Event {
         base: Term,
         offset: i32,
         value: Term,
+        /// The path has stored to this place before.
+        again: bool,
     },
     /// `None`: all of them.
     Flush {
@@ -86,7 +90,7 @@ pub(crate) enum Event {
 }
 
 /// Registers at one point of a path.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct State {
     pub registers: [Term; 32],
     pub floats: [Term; 32],
@@ -98,8 +102,14 @@ pub(crate) struct State {
     pub sie: Term,
     pub stval: Term,
     pub stimecmp: Term,
-    /// The shared block that pushes live floating-point registers was called.
+    /// The shared block that pushes live floating-point registers was called, or need not be.
     pub pushed: bool,
+    /// What the contract says about floating point was checked, and holds.
+    pub settled: bool,
+    /// Word index where paths with and without live floating-point registers come together, 0 for none.
+    pub settles_at: u16,
+    /// Number of the first fact about them.
+    pub settled_from: u16,
     /// Bytes of the frame at the top that this code knows to be there.
     pub frame_bytes: i32,
     /// The frame on top was found to be a floating-point frame.
@@ -128,6 +138,31 @@ pub(crate) struct Log {
     used: usize,
     facts: [Fact; FACTS],
     known: usize,
+    hidden: Hidden,
+    stored: Stored,
+}
+
+/// Where stores on the path so far went, roughly: most loads need not look through all of them.
+#[derive(Clone, Copy, Default)]
+struct Stored {
+    /// One bit for each double word of a record, by its offset modulo 64 double words.
+    offsets: u64,
+    /// Some went to page-table entries.
+    entries: bool,
+}
+
+/// The bit for the double word at `offset`.
+fn bit(offset: i32) -> u64 {
+    1 << (offset >> 3 & 63)
+}
+
+/// What a path knew and does not use any more, so that it can be compared with another path.
+#[derive(Clone, Copy, Default)]
+struct Hidden {
+    /// Events before this one.
+    events: usize,
+    /// Facts from the first of these to before the second.
+    facts: (usize, usize),
 }
 
 /// A point of a path to cut back to.
@@ -135,6 +170,8 @@ pub(crate) struct Log {
 pub(crate) struct Mark {
     used: usize,
     known: usize,
+    hidden: Hidden,
+    stored: Stored,
 }
 
 impl Log {
@@ -144,25 +181,79 @@ impl Log {
             used: 0,
             facts: [Fact(0); FACTS],
             known: 0,
+            hidden: Hidden {
+                events: 0,
+                facts: (0, 0),
+            },
+            stored: Stored {
+                offsets: 0,
+                entries: false,
+            },
         }
     }
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             used: self.used,
             known: self.known,
+            hidden: self.hidden,
+            stored: self.stored,
         }
     }
     pub(crate) fn cut(&mut self, mark: Mark) {
         self.used = mark.used.min(self.used);
         self.known = mark.known.min(self.known);
+        self.hidden = mark.hidden;
+        self.stored = mark.stored;
+    }
+    /// Hides all events, and the facts from number `first` on.
+    pub(crate) fn hide(&mut self, first: usize) {
+        self.hidden = Hidden {
+            events: self.used,
+            facts: (first, self.known),
+        };
+    }
+    /// How many facts there are.
+    pub(crate) fn known(&self) -> usize {
+        self.known
+    }
+    /// Facts that are not hidden; all of them are before the hidden ones if these were just hidden.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = Fact> + '_ {
+        let (first, end) = self.hidden.facts;
+        let (before, after) = (&self.facts[..first], &self.facts[end..self.known]);
+        before.iter().chain(after).copied()
     }
     pub(crate) fn events(&self) -> &[Event] {
-        &self.events[..self.used]
+        &self.events[self.hidden.events..self.used]
     }
-    pub(crate) fn push(&mut self, event: Event) -> Result<(), Reason> {
+    pub(crate) fn push(&mut self, mut event: Event) -> Result<(), Reason> {
+        if let Event::Store {
+            base,
+            offset,
+            ref mut again,
+            ..
+        } = event
+        {
+            let same = |event: &Event| matches!(event, Event::Store { base: b, offset: o, .. } if *b == base && *o == offset);
+            *again = self.stored.offsets & bit(offset) != 0 && self.events().iter().any(same);
+        }
         *self.events.get_mut(self.used).ok_or(Reason::TooComplex)? = event;
+        if let Event::Store { record, offset, .. } = event {
+            self.stored.offsets |= bit(offset);
+            self.stored.entries |= matches!(
+                record,
+                Record::WindowEntry | Record::GiftEntry | Record::PageTable
+            );
+        }
         self.used += 1;
         Ok(())
+    }
+    /// Whether a load from `offset` of `record` has to look at the stores before it.
+    pub(crate) fn may_have_stored(&self, record: Record, offset: i32) -> bool {
+        match record {
+            Record::Floats => true,
+            Record::PageTable => self.stored.entries,
+            _ => self.stored.offsets & bit(offset) != 0,
+        }
     }
     pub(crate) fn note(&mut self, fact: Fact) -> Result<(), Reason> {
         *self.facts.get_mut(self.known).ok_or(Reason::TooComplex)? = fact;
@@ -170,6 +261,6 @@ impl Log {
         Ok(())
     }
     pub(crate) fn has(&self, fact: Fact) -> bool {
-        self.facts[..self.known].contains(&fact)
+        self.facts().any(|known| known == fact)
     }
 }

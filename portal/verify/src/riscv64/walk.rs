@@ -1,10 +1,10 @@
 //! Walks every path of a block: forward branches only, each side with its own state.
 
-use crate::contract::{begin, leave, Part, Way};
+use crate::contract::{begin, begins, leave, settle, Part, Way};
 use crate::decode::{decode, Instruction};
 use crate::machine::Machine;
 use crate::offence::{Offence, Reason};
-use crate::state::{Mark, State};
+use crate::state::{Fact, Mark, State};
 use crate::{Report, MAX_WORDS};
 
 /// Instructions looked at in all, over all paths.
@@ -21,13 +21,27 @@ pub(crate) struct Walk<'m, 'a> {
     visited: [u64; MAX_WORDS / 64],
     scheduler: bool,
     floats: bool,
+    joined: Option<Joined>,
 }
+
+/// A point where paths come together, walked on from.
+struct Joined {
+    index: usize,
+    /// The state that stands for all of them, and the facts that it rests on.
+    state: State,
+    facts: [Option<Fact>; FACTS],
+    /// The longest way out from there, in instructions.
+    beyond: u32,
+}
+
+/// Most facts that such a state may rest on.
+const FACTS: usize = 4;
 
 /// Verifies both parts of a block.
 pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Report, Offence> {
     let entry = machine.entry;
     let words = machine.words.len();
-    let before = begin(machine, Part::Call);
+    let before = start(machine, Part::Call);
     let mut walk = Walk {
         machine,
         part: Part::Call,
@@ -36,10 +50,16 @@ pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Rep
         visited: [0; MAX_WORDS / 64],
         scheduler: false,
         floats: false,
+        joined: None,
     };
-    let call = walk.part(Part::Call, entry)?;
+    let call = walk.path(entry, walk.before.clone(), 0)?;
     let back = match back {
-        Some(index) => walk.part(Part::Back, index)?,
+        Some(index) => {
+            walk.part = Part::Back;
+            walk.before = start(walk.machine, Part::Back);
+            walk.joined = None;
+            walk.path(index, walk.before.clone(), 0)?
+        }
         None => 0,
     };
     for index in entry..words {
@@ -56,6 +76,14 @@ pub(crate) fn walk(machine: &mut Machine<'_>, back: Option<usize>) -> Result<Rep
     })
 }
 
+/// The state in which a part begins; terms of one part mean nothing in the other.
+fn start(machine: &mut Machine<'_>, part: Part) -> State {
+    machine.terms.reset();
+    machine.pages.forget();
+    machine.log.cut(Mark::default());
+    begin(machine, part)
+}
+
 impl Walk<'_, '_> {
     fn offence(&self, index: usize, reason: Reason) -> Offence {
         Offence {
@@ -65,16 +93,38 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Walks one part from its beginning; answers the longest path in instructions.
-    fn part(&mut self, part: Part, index: usize) -> Result<u32, Offence> {
-        self.part = part;
-        // Terms of one part mean nothing in the other.
-        self.machine.terms.reset();
-        self.machine.pages.forget();
-        self.machine.log.cut(Mark::default());
-        let state = begin(self.machine, part);
-        self.before = state.clone();
-        self.path(index, state, 0)
+    /// Walks on from where paths come together, or answers the longest way out if another one was here already that
+    /// stands for this one too. `None`: this path has to go on by itself.
+    fn join(
+        &mut self,
+        index: usize,
+        state: &mut State,
+        depth: u32,
+    ) -> Option<Result<u32, Offence>> {
+        let first = core::mem::take(&mut state.settled_from) as usize;
+        if !settle(self.machine, state, self.part, first) {
+            return None;
+        }
+        let mut facts = [None; FACTS];
+        for (number, fact) in self.machine.log.facts().enumerate() {
+            *facts.get_mut(number)? = Some(fact);
+        }
+        if let Some(joined) = &self.joined {
+            if joined.index == index && joined.state == *state && joined.facts == facts {
+                return Some(Ok(joined.beyond));
+            }
+        }
+        let beyond = match self.path(index, state.clone(), depth) {
+            Ok(beyond) => beyond,
+            Err(offence) => return Some(Err(offence)),
+        };
+        self.joined = Some(Joined {
+            index,
+            state: state.clone(),
+            facts,
+            beyond,
+        });
+        Some(Ok(beyond))
     }
 
     /// Walks on from `index`; answers the longest way out in instructions.
@@ -82,6 +132,12 @@ impl Walk<'_, '_> {
         let mut count = 0;
         let mut longest = 0;
         loop {
+            if state.settles_at as usize == index && index != 0 {
+                state.settles_at = 0;
+                if let Some(answer) = self.join(index, &mut state, depth + 1) {
+                    return Ok(longest.max(count + answer?));
+                }
+            }
             let Some(&word) = self.machine.words.get(index) else {
                 return Err(self.offence(index, Reason::End));
             };
@@ -108,6 +164,10 @@ impl Walk<'_, '_> {
                         state.registers[right as usize],
                     );
                     let known = self.machine.outcome(condition, pair);
+                    if begins(self.machine, &state, pair) {
+                        state.settles_at = (index + offset as usize / 4) as u16;
+                        state.settled_from = self.machine.log.known() as u16;
+                    }
                     if known != Some(false) {
                         let begin = self.machine.log.mark();
                         let mut taken = state.clone();

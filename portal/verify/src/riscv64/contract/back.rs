@@ -92,7 +92,10 @@ fn drop_live(exit: &mut Exit<'_, '_>) -> Result<(), Reason> {
         saved,
         "live floating-point registers",
     )?;
-    if exit.machine.is_not_zero(live) {
+    if exit.state.settled {
+        exit.unit = FloatUnit::Settled;
+        Ok(())
+    } else if exit.machine.is_not_zero(live) {
         let hart = exit.load(THREAD, field!(Thread.hart));
         let owner = exit.load(hart, field!(Hart.fp_owner));
         let owned = exit.machine.holds(Test::Equal, owner, THREAD, true);

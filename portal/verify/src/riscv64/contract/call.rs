@@ -3,25 +3,18 @@
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{GATE, GATE_RETURN};
 use pebble_abi::object::{
-    Domain, Frame, FrameKind, Stack as StackRecord, Thread, FRAME_HEADER, PARTIAL_FRAME,
-    PARTIAL_REGISTERS,
+    Domain, Frame, Stack as StackRecord, Thread, FRAME_HEADER, PARTIAL_FRAME, PARTIAL_REGISTERS,
 };
-use pebble_portal_spec::portal::Target;
 use pebble_portal_spec::{Argument, Specification, Stack, State as Kept};
 
 use super::*;
 
 /// Checks a path of a call that leaves.
-pub(super) fn leave(
-    mut exit: Exit<'_, '_>,
-    specification: &Specification,
-    target: Target,
-    constant: u64,
-) -> Result<(), Reason> {
+pub(super) fn leave(mut exit: Exit<'_, '_>, specification: &Specification) -> Result<(), Reason> {
     let frame = frame_bytes(&exit.machine.policy.kind);
     // Entries of window pages wait there until the call commits.
     exit.scratch = -frame - 8 * gift::scratch_words(specification)..-frame;
-    let callee = exit.number(target.domain);
+    let callee = exit.wished(Parameter::Domain);
     let stack = match specification.stack {
         Stack::New => exit.load(callee, field!(Domain.stacks)),
         Stack::Shared => exit.load(THREAD, field!(Thread.stack)),
@@ -55,7 +48,7 @@ pub(super) fn leave(
     {
         return exit.answer(Errno::NoMemory);
     }
-    commit(exit, specification, target, constant, stack)
+    commit(exit, specification, stack)
 }
 
 /// The top of the invocation stack at entry and the limit that it is compared with.
@@ -84,15 +77,13 @@ pub(super) fn depth(exit: &mut Exit<'_, '_>) -> Result<(), Reason> {
 fn commit(
     mut exit: Exit<'_, '_>,
     specification: &Specification,
-    target: Target,
-    constant: u64,
     stack: Term,
 ) -> Result<(), Reason> {
     let new = specification.stack == Stack::New;
     let partial = specification.state == Kept::Partial;
     let bytes = frame_bytes(&exit.machine.policy.kind);
     let top = exit.top;
-    let callee = exit.number(target.domain);
+    let callee = exit.wished(Parameter::Domain);
     exit.to_user()?;
     depth(&mut exit)?;
     if partial {
@@ -100,12 +91,7 @@ fn commit(
     }
 
     // The frame.
-    let kind = if partial || new {
-        FrameKind::Partial
-    } else {
-        FrameKind::Minimal
-    };
-    exit.frame(-bytes, kind, bytes)?;
+    exit.frame(-bytes)?;
     let (ra, sp) = (exit.input(register::RA), exit.input(register::SP));
     let tp = exit.csr(csr::SSCRATCH);
     exit.memory(
@@ -193,8 +179,8 @@ fn commit(
         let number = register::A0 + index as u8;
         let value = match argument {
             Argument::Word | Argument::Capability => exit.input(number),
-            Argument::Constant => exit.number(constant),
-            Argument::Slot => exit.number(exit.machine.policy.name.slot),
+            Argument::Constant => exit.wished(Parameter::Constant),
+            Argument::Slot => exit.wished(Parameter::Slot),
             Argument::Thread => exit.load(THREAD, field!(Thread.number)),
             Argument::Domain => {
                 let invoker = exit.load(THREAD, field!(Thread.domain));
@@ -217,7 +203,7 @@ fn commit(
     gift::handed_over(&mut exit, specification, callee)?;
 
     exit.enter_domain(callee)?;
-    exit.sepc = exit.number(target.entry);
+    exit.sepc = exit.wished(Parameter::Target);
     exit.finish()
 }
 
@@ -225,7 +211,9 @@ fn commit(
 fn new_float_user(exit: &mut Exit<'_, '_>, bytes: i32) -> Result<(), Reason> {
     let pushed = exit.state.pushed;
     let live = exit.load(THREAD, field!(Thread.fp_live));
-    exit.zero(live, !pushed, "live floating-point registers")?;
+    if !exit.state.settled {
+        exit.zero(live, !pushed, "live floating-point registers")?;
+    }
     exit.memory(
         exit.top,
         -bytes + PARTIAL_FRAME as i32,

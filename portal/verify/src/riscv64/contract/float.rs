@@ -1,7 +1,7 @@
 //! Floating-point registers: whose they are, and that nobody sees another's.
 
 use pebble_abi::errno::Errno;
-use pebble_abi::object::{Frame, FrameKind, Hart, Thread, FLOATING_FRAME, FRAME_HEADER};
+use pebble_abi::object::{Frame, Hart, Thread, FLOATING_FRAME, FRAME_HEADER};
 
 use super::*;
 use crate::state::FLOAT_STATUS;
@@ -20,7 +20,7 @@ const ILLEGAL: i64 = 2;
 fn float(exit: &mut Exit<'_, '_>, word: i32) -> Term {
     match word {
         32 => exit.csr(csr::FCSR),
-        _ => exit.machine.terms.term(Node::Float(word as u8)),
+        _ => exit.machine.terms.float(word as u8),
     }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn push(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     exit.zero(difference, present, "the kind of the top frame")?;
     let (top, frame) = (exit.top, if present { 0 } else { -BYTES });
     if !present {
-        exit.frame(frame, FrameKind::Floating, BYTES)?;
+        exit.frame(frame)?;
         exit.memory(
             top,
             frame + field!(Frame.pc),

@@ -5,27 +5,32 @@
 //! from what it was without being named.
 
 mod back;
+mod begin;
 mod call;
 mod capability;
 mod float;
 mod gift;
 mod scheduler;
+mod settle;
 mod short;
 mod trap;
 mod window;
 
 use core::ops::Range;
 use pebble_abi::errno::Errno;
-use pebble_abi::object::{self, Domain, Frame, FrameKind, FrameName, Thread};
+use pebble_abi::object::{self, Domain, Frame, Thread};
 use pebble_portal_spec::portal::Kind;
 
 use crate::machine::{top, Machine};
 use crate::offence::Reason;
+use crate::parameter::Parameter;
 use crate::record::{field, Record, RETURN_LITERAL};
 use crate::state::{csr, register, Event, FloatUnit, State, Test};
-use crate::term::{Term, FRAME, JUNK, LINK, SAVED, THREAD, ZERO};
+use crate::term::{Term, BLOCK, FRAME, JUNK, LINK, PUSHED, SAVED, THREAD, ZERO};
 use core::mem::offset_of;
 
+pub(crate) use begin::{begin, frame_bytes, frame_name};
+pub(crate) use settle::{begins, settle};
 pub(crate) use window::{is_sound, names_pages, Pages};
 
 /// How a path leaves the block.
@@ -46,74 +51,6 @@ pub(crate) enum Part {
     Back,
 }
 
-/// Bytes of the frame that a portal of this kind pushes, 0 when it pushes none.
-pub(crate) fn frame_bytes(kind: &Kind<'_>) -> i32 {
-    let bytes = match kind {
-        Kind::Call { specification, .. } => {
-            let words = gift::takes(specification).count() + capability::words(specification);
-            gift::saved_bytes(specification) + 8 * words as u64
-        }
-        Kind::Scheduler { .. }
-        | Kind::SemaphoreWait { .. }
-        | Kind::SemaphorePost { .. }
-        | Kind::StackFree => object::PARTIAL_FRAME,
-        Kind::Interrupt | Kind::Fault | Kind::WindowFault | Kind::StackWait => object::FULL_FRAME,
-        Kind::FloatPush => object::FLOATING_FRAME,
-        _ => 0,
-    };
-    bytes as i32
-}
-
-/// The state in which a part begins.
-pub(crate) fn begin(machine: &mut Machine<'_>, part: Part) -> State {
-    let terms = &mut machine.terms;
-    let mut registers = [ZERO; 32];
-    let mut floats = [ZERO; 32];
-    for number in 1..32u8 {
-        registers[number as usize] = terms.register(number);
-    }
-    for number in 0..32u8 {
-        floats[number as usize] = terms.term(crate::term::Node::Float(number));
-    }
-    let entry = machine.address.wrapping_add(4 * machine.entry as u64);
-    let entry = terms.number(entry);
-    registers[register::TP as usize] = THREAD;
-    registers[register::T0 as usize] = entry;
-    match (part, machine.policy.kind) {
-        (Part::Call, Kind::FloatPush) => {
-            registers[register::T0 as usize] = terms.register(register::T0);
-            registers[register::T1 as usize] = terms.load(THREAD, field!(Thread.invocation));
-            registers[register::T2 as usize] = JUNK;
-            registers[register::T3 as usize] = LINK;
-            registers[register::T4 as usize] = entry;
-        }
-        (Part::Call, Kind::StackFree) => {
-            registers[register::T1 as usize] = terms.load(THREAD, field!(Thread.invocation));
-        }
-        (Part::Call, _) => registers[register::T1 as usize] = JUNK,
-        (Part::Back, _) => {
-            registers[register::T1 as usize] = FRAME;
-            registers[register::T2 as usize] = JUNK;
-        }
-    }
-    let own = frame_bytes(&machine.policy.kind);
-    State {
-        registers,
-        floats,
-        fcsr: terms.csr(csr::FCSR),
-        unit: FloatUnit::Unchanged,
-        sscratch: terms.csr(csr::SSCRATCH),
-        sepc: terms.csr(csr::SEPC),
-        satp: terms.csr(csr::SATP),
-        sie: terms.csr(csr::SIE),
-        stval: terms.csr(csr::STVAL),
-        stimecmp: terms.csr(csr::STIMECMP),
-        pushed: false,
-        frame_bytes: if part == Part::Back { own } else { 0 },
-        floating_checked: false,
-    }
-}
-
 /// Checks the state of a path that leaves; `before` is the state in which its part began.
 pub(crate) fn leave(
     machine: &mut Machine<'_>,
@@ -124,18 +61,11 @@ pub(crate) fn leave(
     let kind = machine.policy.kind;
     let exit = Exit::new(machine, state, (part, before), way);
     match (kind, part) {
-        (
-            Kind::Call {
-                specification,
-                target,
-                constant,
-            },
-            Part::Call,
-        ) => call::leave(exit, specification, target, constant),
+        (Kind::Call { specification, .. }, Part::Call) => call::leave(exit, specification),
         (Kind::Call { specification, .. }, Part::Back) => back::leave(exit, specification),
         (Kind::Scheduler { entry }, Part::Call) => scheduler::enter(exit, entry, None),
-        (Kind::SemaphoreWait { index }, Part::Call) => scheduler::semaphore(exit, index, false),
-        (Kind::SemaphorePost { index }, Part::Call) => scheduler::semaphore(exit, index, true),
+        (Kind::SemaphoreWait { .. }, Part::Call) => scheduler::semaphore(exit, false),
+        (Kind::SemaphorePost { .. }, Part::Call) => scheduler::semaphore(exit, true),
         (Kind::StackFree, Part::Call) => scheduler::stack_free(exit),
         (
             Kind::Scheduler { .. }
@@ -232,6 +162,10 @@ impl<'m, 'a> Exit<'m, 'a> {
 
     fn number(&mut self, value: u64) -> Term {
         self.machine.terms.number(value)
+    }
+
+    fn wished(&mut self, parameter: Parameter) -> Term {
+        self.machine.wished(parameter)
     }
 
     fn input(&mut self, register: u8) -> Term {
@@ -335,23 +269,15 @@ impl<'m, 'a> Exit<'m, 'a> {
         Ok(())
     }
 
-    /// The header of a frame that was pushed at `offset` from the top; `pc`, `sp` and `stack` are named by the caller.
-    fn frame(&mut self, offset: i32, kind: FrameKind, bytes: i32) -> Result<(), Reason> {
-        let name = self.machine.policy.name;
-        let mut name = FrameName::new(name.generation, name.domain, name.slot, kind, bytes as u64);
-        if let Kind::Call { specification, .. } = self.machine.policy.kind {
-            if capability::words(specification) > 0 {
-                name = name.passing();
-            }
-        }
-        let (entry, top) = (self.machine.entry_address(), self.top);
-        let entry = self.number(entry);
-        let name = self.number(name.0);
+    /// The header of the block's own frame, pushed at `offset` from the top; `pc`, `sp` and `stack` are named by the caller.
+    fn frame(&mut self, offset: i32) -> Result<(), Reason> {
+        let top = self.top;
+        let name = self.wished(Parameter::Name);
         let domain = self.load(THREAD, field!(Thread.domain));
         self.memory(
             top,
             offset + field!(Frame.portal),
-            entry,
+            BLOCK,
             "the frame's portal",
         )?;
         self.memory(top, offset + field!(Frame.name), name, "the frame's name")?;
@@ -466,7 +392,7 @@ impl<'m, 'a> Exit<'m, 'a> {
         let events = self.machine.log.events();
         let mut effects = 0;
         let mut words = 0;
-        for (index, event) in events.iter().enumerate() {
+        for event in events {
             match *event {
                 Event::Space => {}
                 Event::Store {
@@ -475,13 +401,7 @@ impl<'m, 'a> Exit<'m, 'a> {
                     offset,
                     ..
                 } if base == self.top && self.scratch.contains(&offset) => {}
-                Event::Store { base, offset, .. } => {
-                    let again = events[index + 1..].iter().any(
-                        |later| matches!(later, Event::Store { base: b, offset: o, .. } if *b == base && *o == offset),
-                    );
-                    words += usize::from(!again);
-                }
-                Event::Flush { .. } => effects += 1,
+                Event::Store { again, .. } => words += usize::from(!again),
                 _ => effects += 1,
             }
         }

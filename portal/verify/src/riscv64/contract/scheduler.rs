@@ -3,7 +3,7 @@
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{GATE, GATE_SWITCH, MAX_THREADS};
 use pebble_abi::object::{
-    Domain, Frame, FrameKind, Hart, Thread, FRAME_HEADER, PARTIAL_FRAME, PARTIAL_REGISTERS,
+    Domain, Frame, Hart, Thread, FRAME_HEADER, PARTIAL_FRAME, PARTIAL_REGISTERS,
 };
 
 use super::*;
@@ -17,7 +17,7 @@ const HEADER: i32 = FRAME_HEADER as i32;
 pub(super) fn enter(
     mut exit: Exit<'_, '_>,
     entry: u64,
-    argument: Option<u64>,
+    argument: Option<Parameter>,
 ) -> Result<(), Reason> {
     let (top, limit) = call::limit(&mut exit);
     if exit.machine.holds(Test::LessUnsigned, top, limit, true) {
@@ -26,15 +26,16 @@ pub(super) fn enter(
     call::depth(&mut exit)?;
     park(&mut exit)?;
     if let Some(argument) = argument {
-        exit.set_number(register::A1, argument);
+        let argument = exit.wished(argument);
+        exit.set(register::A1, argument);
     }
     in_scheduler(&mut exit, entry)?;
     exit.finish()
 }
 
 /// P or V: inline, or as an entry.
-pub(super) fn semaphore(mut exit: Exit<'_, '_>, index: u64, post: bool) -> Result<(), Reason> {
-    let counter = exit.number(exit.machine.policy.system.semaphores + 4 * index);
+pub(super) fn semaphore(mut exit: Exit<'_, '_>, post: bool) -> Result<(), Reason> {
+    let counter = exit.wished(Parameter::Counter);
     let terms = &mut exit.machine.terms;
     let value = terms.term(Node::Load {
         base: counter,
@@ -60,7 +61,7 @@ pub(super) fn semaphore(mut exit: Exit<'_, '_>, index: u64, post: bool) -> Resul
     enter(
         exit,
         if post { scheduler.v } else { scheduler.p },
-        Some(index),
+        Some(Parameter::Index),
     )
 }
 
@@ -95,7 +96,7 @@ pub(super) fn tail(mut exit: Exit<'_, '_>, entry: u64) -> Result<(), Reason> {
 fn park(exit: &mut Exit<'_, '_>) -> Result<(), Reason> {
     let bytes = PARTIAL_FRAME as i32;
     let top = exit.top;
-    exit.frame(-bytes, FrameKind::Scheduler, bytes)?;
+    exit.frame(-bytes)?;
     let (ra, sp) = (exit.input(register::RA), exit.input(register::SP));
     let tp = exit.csr(csr::SSCRATCH);
     exit.memory(

@@ -2,9 +2,7 @@
 
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{GATE, GATE_RETURN};
-use pebble_abi::object::{
-    full_offset, Domain, Frame, FrameKind, Stack, Thread, FULL_FRAME, FULL_REGISTERS,
-};
+use pebble_abi::object::{full_offset, Domain, Frame, Stack, Thread, FULL_FRAME, FULL_REGISTERS};
 
 use super::*;
 
@@ -17,16 +15,8 @@ const ENVIRONMENT_CALL: i64 = 8;
 /// temporaries are dead, and hold words of portal code that the program must not get: zeros are saved.
 fn pushed(exit: &mut Exit<'_, '_>, portal: Option<u64>, call: bool) -> Result<(), Reason> {
     let top = exit.top;
-    let name = exit.machine.policy.name;
-    let name = FrameName::new(
-        name.generation,
-        name.domain,
-        name.slot,
-        FrameKind::Full,
-        FULL_FRAME,
-    );
-    let portal = portal.unwrap_or_else(|| exit.machine.entry_address());
-    let (portal, name) = (exit.number(portal), exit.number(name.0));
+    let portal = portal.map_or(BLOCK, |portal| exit.number(portal));
+    let name = exit.wished(Parameter::Name);
     let header = [
         (field!(Frame.portal), portal, "the frame's portal"),
         (field!(Frame.name), name, "the frame's name"),
