@@ -26,6 +26,8 @@ pub enum Command {
     Run(Run),
     /// Check formats, lint, build and run every test; ends with one line `N passed, N failed`.
     Test(Test),
+    /// Measure: instruction counts of every row of bench/, the same in each run; status 1 when a limit is passed.
+    Bench(Bench),
     /// Build a system and its bundle without running it.
     Build(Build),
     /// Say what is missing or wrong on this machine and how to mend it.
@@ -80,6 +82,29 @@ pub struct Test {
     /// Rewrite expected outputs that are kept in files.
     #[arg(long)]
     pub bless: bool,
+}
+
+/// `pebble bench`.
+#[derive(Args)]
+pub struct Bench {
+    /// Names or numbers of rows; none: all.
+    pub rows: Vec<String>,
+    /// Fewer samples, as in `pebble test`.
+    #[arg(long)]
+    pub quick: bool,
+    /// Measure another system too, in the same machine; the first time it is built, which takes long.
+    #[arg(long, value_name = "NAME")]
+    pub peer: Option<PeerName>,
+    /// Write a page with plots, and all samples, into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+}
+
+/// Systems that Pebble is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PeerName {
+    /// Debian's Linux, the smallest configuration that has what is measured.
+    Linux,
 }
 
 /// `pebble build`.

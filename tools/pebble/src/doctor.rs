@@ -121,7 +121,7 @@ pub fn command(repository: &Repository, report: &Report) -> Result<u8> {
             format!("missing ({})", requirement.why),
             requirement.mend(),
         );
-        finding.optional = requirement.purpose == Purpose::Debug;
+        finding.optional = matches!(requirement.purpose, Purpose::Debug | Purpose::Peer);
         if let Source::Package(package) = requirement.source {
             finding = finding.from(&versions, package);
             if !finding.optional {

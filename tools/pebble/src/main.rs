@@ -7,6 +7,8 @@
 
 mod abi_files;
 mod arguments;
+mod bench;
+mod bound;
 mod build;
 mod bundle;
 mod doctor;
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
     let outcome = Repository::find().and_then(|repository| match arguments.command {
         Command::Run(options) => run::command(&repository, &report, options),
         Command::Test(options) => test::command(&repository, &report, &options),
+        Command::Bench(options) => bench::command(&repository, &report, &options),
         Command::Build(options) => build::command(&repository, &report, &options),
         Command::Doctor => doctor::command(&repository, &report),
         Command::New(options) => new::command(&repository, &options),

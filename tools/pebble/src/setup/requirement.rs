@@ -22,6 +22,8 @@ pub enum Purpose {
     Lint,
     /// Debugging.
     Debug,
+    /// Building the peer that measurements are compared with.
+    Peer,
 }
 
 /// How it gets here.
@@ -157,6 +159,7 @@ pub fn all(repository: &Repository, toolchain: &Toolchain) -> Result<Vec<Require
             "gdb-multiarch",
         ),
     ];
+    list.extend(peer(&channel));
     match toolchain {
         Toolchain::Rustup { .. } => {
             for (target, what, why) in [
@@ -249,6 +252,60 @@ pub fn all(repository: &Repository, toolchain: &Toolchain) -> Result<Vec<Require
         }
     }
     Ok(list)
+}
+
+/// What building Linux takes, for `pebble bench --peer linux` alone.
+fn peer(channel: &str) -> Vec<Requirement> {
+    let make = |what, why, package, probe| Requirement {
+        what,
+        why,
+        purpose: Purpose::Peer,
+        source: Source::Package(package),
+        probe,
+        channel: channel.to_string(),
+    };
+    let file = |path: &str| Probe::File(path.into());
+    vec![
+        make(
+            "the source of Linux",
+            "the peer of the measurements is built from it",
+            "linux-source-6.1",
+            file("/usr/src/linux-source-6.1.tar.xz"),
+        ),
+        make(
+            "a C compiler for Linux on RISC-V",
+            "it builds Linux",
+            "gcc-riscv64-linux-gnu",
+            Probe::Program("riscv64-linux-gnu-gcc"),
+        ),
+        make(
+            "the C library of Linux on RISC-V",
+            "the peer's benchmark is linked with it",
+            "libc6-dev-riscv64-cross",
+            file("/usr/riscv64-linux-gnu/lib/libc.a"),
+        ),
+        make(
+            "a C compiler for this machine",
+            "Linux's build tools are compiled with it",
+            "gcc",
+            Probe::Program("gcc"),
+        ),
+        make(
+            "make",
+            "it runs Linux's build",
+            "make",
+            Probe::Program("make"),
+        ),
+        make("flex", "Linux's build", "flex", Probe::Program("flex")),
+        make("bison", "Linux's build", "bison", Probe::Program("bison")),
+        make("bc", "Linux's build", "bc", Probe::Program("bc")),
+        make(
+            "xz",
+            "the source is packed",
+            "xz-utils",
+            Probe::Program("xz"),
+        ),
+    ]
 }
 
 /// rustup's `cargo-clippy` is a proxy that is there even without the component behind it.

@@ -87,8 +87,9 @@ pub fn lints(session: &Session<'_>) -> Vec<Outcome> {
     }
     let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for member in tree::binaries(session.repository) {
-        let user =
-            member.folder.starts_with("components/examples") || member.folder.starts_with("tests");
+        let user = ["components/examples", "tests", "bench"]
+            .iter()
+            .any(|folder| member.folder.starts_with(folder));
         groups
             .entry(if user { USER_TARGET } else { SYSTEM_TARGET })
             .or_default()

@@ -1,4 +1,5 @@
-//! `pebble test`: formats, lints, builds, host tests, checks of the tree, and runs in QEMU.
+//! `pebble test`: formats, lints, builds, host tests, checks of the tree, runs in QEMU, and the limits of the
+//! measurements.
 //!
 //! Everything is a named test with one outcome; the last line is `N passed, N failed`.
 
@@ -16,6 +17,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::arguments;
+use crate::bench;
 use crate::report::Report;
 use crate::repository::Repository;
 use crate::setup::{self, Needs};
@@ -113,6 +115,7 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Te
         commands::builds,
         commands::host,
         guest::run,
+        bench::tests,
         tour::run,
     ] {
         let outcomes = group(&session);

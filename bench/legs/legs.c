@@ -1,0 +1,68 @@
+/* Row 2: call and return through a chain of domains. One sample: from the program through all links and back.
+
+   In a chain of n domains there are n - 1 calls and as many returns. A chain of one domain is the program calling
+   itself: one call, one return. */
+#include "links.h"
+
+static char area[5 * PEBBLE_PAGE] __attribute__((aligned(PEBBLE_PAGE)));
+
+static int answer(void)
+{
+	return 0;
+}
+
+/* The code that was made must be what the name of the figure says: no other stack, no other letters. */
+static void check(int slot, const char *specification)
+{
+	struct measure_record record;
+	measure_portal(slot, &record);
+	if (strcmp(record.name, specification)) {
+		fprintf(stderr, "asked for %s, the portal is %s\n", specification, record.name);
+		exit(1);
+	}
+}
+
+static void measure(const char *figure, int slot, int legs)
+{
+	long first = (long)area;
+	measure_good(figure, invoke_portal(slot, first, 2, 3, 0, 0));
+	MEASURE(figure, legs, invoke_portal(slot, first, 2, 3, 0, 0));
+}
+
+static void measure_link(const char *figure, int place, const char *how, const char *specification, int legs)
+{
+	int slot = link_open(place, how, specification);
+	check(slot, specification);
+	measure(figure, slot, legs);
+}
+
+int main(int argc, char **argv)
+{
+	char figure[64];
+	measure_start(argc, argv);
+	/* Present before the first sample. */
+	memset(area, 1, sizeof area);
+	for (int i = 0; i < CHAINED; i++) {
+		const char *specification = chained[i];
+		char name[NAMELEN];
+		snprintf(name, sizeof name, "/program/%s", specification);
+		measure_good(name, portal_register(name, specification, 0, answer));
+		int slot = measure_good(name, portal_open(name));
+		check(slot, specification);
+		sprintf(figure, "%s/1", specification);
+		measure(figure, slot, 2);
+		for (int domains = 2; domains <= LINKS + 1; domains++) {
+			sprintf(figure, "%s/%d", specification, domains);
+			measure_link(figure, LINKS + 2 - domains, "", specification, 2 * (domains - 1));
+		}
+	}
+	measure_link("smcwii-written/2", LINKS, "written/", "smcwii", 2);
+	measure_link("npcwii-written/2", LINKS, "written/", "npcwii", 2);
+	for (int i = 0; i < SINGLE; i++) {
+		sprintf(figure, "%s/2", single[i]);
+		measure_link(figure, LINKS, "", single[i], 2);
+		sprintf(figure, "%s-written/2", single[i]);
+		measure_link(figure, LINKS, "written/", single[i], 2);
+	}
+	return 0;
+}
