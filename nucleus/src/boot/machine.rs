@@ -62,7 +62,9 @@ impl Machine {
         if isa.split('_').next().is_some_and(|base| base.contains('d')) {
             features |= feature::FLOAT;
         }
-        if asid_bits() >= 8 {
+        // A system that begins on one machine and goes on on another is told of the one that it goes on on.
+        let told = number("/cpus/cpu@0", "pebble,asid-bits");
+        if told.unwrap_or_else(asid_bits) >= 8 {
             features |= feature::ASID;
         }
         let zeroed = tree
@@ -83,7 +85,7 @@ impl Machine {
 }
 
 /// Implemented ASID bits: those that stick in `satp`.
-fn asid_bits() -> u32 {
+fn asid_bits() -> u64 {
     let found: u64;
     // SAFETY: the root page stays the same, so translation does; the flush forgets the odd ASID.
     unsafe {
@@ -97,5 +99,5 @@ fn asid_bits() -> u32 {
             old = out(reg) _, new = out(reg) found, mask = in(reg) 0xffffu64 << 44,
         );
     }
-    (found >> 44 & 0xffff).count_ones()
+    u64::from((found >> 44 & 0xffff).count_ones())
 }
