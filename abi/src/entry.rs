@@ -26,7 +26,7 @@ pub struct EntryTable {
 }
 
 /// Entries of the scheduler. All run with interrupts off, get the calling thread in `a0`, and return the
-/// thread to resume in `a0` and that thread's result in `a1`.
+/// result for the thread to resume in `a0` and that thread in `a1`.
 pub mod scheduler {
     /// `start(current, idle, timebase)`: first call, by init.
     pub const START: usize = 0;

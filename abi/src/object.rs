@@ -46,10 +46,11 @@ pub const INVOCATION_RESERVE: u64 = 904;
 /// Room between [`Thread::invocation_limit`] and [`Thread::system_limit`], for the calls that servers make
 /// on behalf of a thread that faulted.
 pub const SYSTEM_RESERVE: u64 = 2560;
-/// State of a thread: it runs on a hart.
-pub const RUNNING: u64 = 0;
 /// State of a thread: everything about it is on its invocation stack (design invariant I4).
-pub const PARKED: u64 = 1;
+pub const PARKED: u64 = 0;
+/// State of a thread: it runs on a hart. So does a thread with any other state that is not [`PARKED`]: the switch stores
+/// the address of the thread's record.
+pub const RUNNING: u64 = 1;
 
 /// A thread as portal code knows it (USENIX paper, "Nucleus Data Structures").
 #[repr(C)]
@@ -115,9 +116,18 @@ pub struct Domain {
     pub gift: [u64; 2],
     /// Address of the page that `gift[0]` maps.
     pub gift_address: u64,
+    /// Which 2 MiB of the domain's addresses the next word is about: their number, or [`NO_SPAN`].
+    pub leaf_span: u64,
+    /// Where the entries of that span are: the privileged address of its page-table page, less 4096 times the span's
+    /// number, so that the entry of an address is at `leaf_bias + (address >> 12) * 8`. Portal code fills both words
+    /// when it has walked the tables for a window; `FLUSH_DOMAIN` empties them before a table gets another use.
+    pub leaf_bias: u64,
     /// Spare words.
-    pub reserved: [u64; 5],
+    pub reserved: [u64; 3],
 }
+
+/// [`Domain::leaf_span`] when nothing is remembered: the number of no span.
+pub const NO_SPAN: u64 = !0;
 
 /// A stack in a stack queue, or the stack of a thread.
 #[repr(C)]
@@ -129,16 +139,39 @@ pub struct Stack {
     pub top: u64,
     /// Thread pointer (`tp`) for code that runs on this stack.
     pub tp: u64,
-    /// Privileged address of the page-table entry of the first window page of this stack's slot.
-    pub window_entry: u64,
-    /// Address of the first window page.
-    pub window: u64,
-    /// Window pages in use, in bytes of address space (a multiple of the page size).
-    pub window_used: u64,
+    /// Where the page-table entries of this stack's window pages are: the one for address `a` is at the privileged
+    /// address `window_bias + (a >> 9)`.
+    pub window_bias: u64,
+    /// Address of the first window page that is not in use.
+    pub window_next: u64,
+    /// Address behind the last window page.
+    pub window_end: u64,
     /// Number of the domain that owns the stack.
     pub domain: u64,
     /// Non-zero while the record is in use.
     pub in_use: u64,
+}
+
+impl Stack {
+    /// The record of a stack whose first window page is at `window`, with its page-table entry at `entry`: no window is
+    /// open, no thread pointer, in no queue.
+    pub const fn new(domain: u64, top: u64, window: u64, entry: u64) -> Stack {
+        Stack {
+            next: 0,
+            top,
+            tp: 0,
+            window_bias: entry.wrapping_sub(window >> 9),
+            window_next: window,
+            window_end: window + crate::layout::WINDOW_PAGES * crate::layout::PAGE,
+            domain,
+            in_use: 1,
+        }
+    }
+
+    /// Address of the first window page.
+    pub const fn window(&self) -> u64 {
+        self.window_end - crate::layout::WINDOW_PAGES * crate::layout::PAGE
+    }
 }
 
 /// Per-hart state, reached through the thread that runs on the hart.

@@ -54,11 +54,19 @@ static inline void measure_number(const char *name, unsigned long value)
 	printf("figure %s parts=1 overhead=0 %lu:1\n", name, value);
 }
 
+/* Called before the last sample of a figure: a debugger finds here what to step through. */
+static __attribute__((__noinline__, __unused__)) void measure_last(const char *name)
+{
+	__asm__ volatile("" : : "r"(name) : "memory");
+}
+
 /* Measures a statement and tells the figure; before each time `prepare` is executed, outside the sample. */
 #define MEASURE_EACH(name, parts, prepare, ...)                                        \
 	do {                                                                           \
 		for (int measure_i = -MEASURE_WARM; measure_i < measure_iterations; measure_i++) { \
 			prepare;                                                       \
+			if (measure_i == measure_iterations - 1)                       \
+				measure_last(name);                                    \
 			unsigned long measure_begin = cycles();                        \
 			__VA_ARGS__;                                                   \
 			unsigned long measure_end = cycles();                          \

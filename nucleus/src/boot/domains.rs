@@ -156,7 +156,9 @@ impl Builder {
             dead: 0,
             gift: [0; 2],
             gift_address: 0,
-            reserved: [0; 5],
+            leaf_span: object::NO_SPAN,
+            leaf_bias: 0,
+            reserved: [0; 3],
         };
         // SAFETY: the record of this number, which nothing uses yet.
         unsafe { self.domain_record(asid).write(record) };
@@ -222,16 +224,8 @@ impl Builder {
             );
         }
         let window = layout::stack_slot(area, slot);
-        let record = Stack {
-            next: 0,
-            top,
-            tp: 0,
-            window_entry: PHYSMAP + space.entry_address(&mut self.memory, window),
-            window,
-            window_used: 0,
-            domain: role as u64,
-            in_use: 1,
-        };
+        let entry = PHYSMAP + space.entry_address(&mut self.memory, window);
+        let record = Stack::new(role as u64, top, window, entry);
         let address =
             PHYSMAP + self.objects + object::STACKS + self.stacks_used * object::STACK_BYTES;
         self.stacks_used += 1;

@@ -72,6 +72,7 @@ pub(super) fn generate(
         verifier: Workspace::new(),
         system: System {
             threads: PHYSMAP + builder.objects + object::THREADS,
+            domains: PHYSMAP + builder.objects + object::DOMAINS,
             hart: PHYSMAP + builder.objects + object::HART,
             semaphores: PHYSMAP + info.semaphores[1],
             asid: machine.features & feature::ASID != 0,

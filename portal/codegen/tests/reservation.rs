@@ -1,12 +1,12 @@
-//! The switch ends the load reservation of the thread that leaves, with an instruction that exists.
+//! An interrupted thread goes on without its load reservation, which an instruction that exists ends.
 
 use pebble_portal_codegen::{generate, Kind, Name, System};
 
 #[test]
-fn the_switch_contains_sc_d() {
+fn the_interrupt_s_return_contains_sc_d() {
     let mut words = [0; 256];
     let block = generate(
-        &Kind::Switch,
+        &Kind::Interrupt,
         Name::default(),
         &System::default(),
         0,

@@ -22,6 +22,7 @@ fn main() {
     let specification = Specification::parse(text.as_bytes()).expect("a valid specification");
     let system = System {
         threads: 0x1000,
+        domains: 0x1800,
         hart: 0x2000,
         semaphores: 0x3000,
         asid: true,

@@ -2,7 +2,7 @@
 
 use core::mem::offset_of;
 use pebble_abi::errno::Errno;
-use pebble_abi::layout::{GATE, GATE_RETURN, PAGE, WINDOW_PAGES};
+use pebble_abi::layout::{GATE, GATE_RETURN, PAGE};
 use pebble_abi::object::{
     self, Domain, Frame, FrameKind, FrameName, Stack as StackRecord, Thread, FRAME_HEADER,
     PARTIAL_REGISTERS, PASSED_BITS,
@@ -119,9 +119,21 @@ impl World<'_> {
         for word in 0..specification.window_pages() as u64 + 2 * gifts {
             m.forget(m.frame() - bytes - 8 * (word + 1));
         }
+        if specification.window_pages() == 1 && buffers.len() == 1 {
+            // One entry waits in a register: where the program returns to is in the frame already.
+            m.forget(m.frame() - bytes + field!(Frame.pc));
+        }
         let invoker = m.domain();
         let mut found = Vec::new();
-        for buffer in &buffers {
+        // Only when no letter before looks at pages on the way in.
+        let first = buffers
+            .iter()
+            .position(|buffer| !matches!(buffer.letter, Argument::Take(_)))
+            .filter(|&index| buffers[index].letter.window().is_some());
+        for (index, buffer) in buffers.iter().enumerate() {
+            if first == Some(index) {
+                m.remember_leaf(invoker, m.x[buffer.register]);
+            }
             for number in 0..buffer.pages {
                 match m.page(invoker, m.x[buffer.register], number, buffer) {
                     Ok(page) => found.push(page),
@@ -143,7 +155,9 @@ impl World<'_> {
         }
         let pages = specification.window_pages() as u64;
         if pages > 0
-            && m.get(stack + field!(StackRecord.window_used)) > (WINDOW_PAGES - pages) * PAGE
+            && m.get(stack + field!(StackRecord.window_end))
+                - m.get(stack + field!(StackRecord.window_next))
+                < pages * PAGE
         {
             return m.fail(Errno::NoMemory);
         }

@@ -4,6 +4,7 @@ use core::mem::offset_of;
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{GATE, GATE_SWITCH, MAX_THREADS};
 use pebble_abi::object::{self, Domain, Frame, FrameKind, Thread, PARTIAL_FRAME};
+use pebble_abi::semaphore;
 
 use crate::machine::register::*;
 use crate::machine::{field, Machine};
@@ -22,7 +23,6 @@ impl World<'_> {
             PARTIAL_FRAME,
         );
         m.set(frame + field!(Frame.pc), m.x[RA]);
-        m.set(frame + field!(Frame.stack), 0);
         m.save_partial(frame);
         m.set(m.thread + field!(Thread.state), object::PARKED);
     }
@@ -38,9 +38,6 @@ impl World<'_> {
     }
 
     pub(crate) fn scheduler_entry(&self, m: &mut Machine, portal: &Portal<'_>, entry: u64) {
-        if m.is_too_deep(portal.name.system) {
-            return m.fail(Errno::TooDeep);
-        }
         self.park(m, portal);
         self.enter_scheduler(m, entry);
     }
@@ -62,31 +59,30 @@ impl World<'_> {
             m.set_half(counter, value);
             return m.answer(0);
         }
+        let later = Machine::counter(&self.system, semaphore::LATER as u64);
+        if value >= m.get_half(later) {
+            m.set_half(later, 0);
+            m.set_half(later + 4, index as i32);
+            return m.answer(0);
+        }
         self.semaphore_in_scheduler(m, portal, index, self.system.scheduler.v);
     }
 
     fn semaphore_in_scheduler(&self, m: &mut Machine, portal: &Portal<'_>, index: u64, entry: u64) {
-        if m.is_too_deep(portal.name.system) {
-            return m.fail(Errno::TooDeep);
-        }
         self.park(m, portal);
         m.x[A1] = index;
         self.enter_scheduler(m, entry);
     }
 
-    /// The parked thread `a0` goes on, its call's result is `a1`.
+    /// The parked thread `a1` goes on, its call's result is `a0`.
     pub(crate) fn switch(&self, m: &mut Machine) {
-        let number = m.x[A0];
-        if number >= MAX_THREADS as u64 {
-            return m.fail(Errno::NoSuchProcess);
-        }
+        let number = m.x[A1] % MAX_THREADS as u64;
         let thread = m.get(self.system.threads + 8 * number);
         if thread == 0 || m.get(thread + field!(Thread.state)) != object::PARKED {
             return m.fail(Errno::NoSuchProcess);
         }
         m.thread = thread;
-        m.set(thread + field!(Thread.state), object::RUNNING);
-        m.x[A0] = m.x[A1];
+        m.set(thread + field!(Thread.state), thread);
         m.float_on = false;
         m.sie = INTERRUPTS;
         self.return_from_portal(m);

@@ -2,7 +2,8 @@
 
 use core::mem::offset_of;
 use pebble_abi::errno::Errno;
-use pebble_abi::object::Domain;
+use pebble_abi::layout::MAX_DOMAINS;
+use pebble_abi::object::{self, Domain};
 use pebble_portal_spec::portal::Kind;
 
 use crate::machine::register::*;
@@ -61,7 +62,15 @@ impl World<'_> {
                 m.answer(0);
             }
             // What they do cannot be seen in registers or memory.
-            Kind::FlushDomain | Kind::FlushPage | Kind::FlushInstructions => m.answer(0),
+            Kind::FlushDomain => {
+                let number = m.x[A0];
+                if number < MAX_DOMAINS as u64 {
+                    let record = self.system.domains + object::DOMAIN_BYTES * number;
+                    m.set(record + field!(Domain.leaf_span), object::NO_SPAN);
+                }
+                m.answer(0);
+            }
+            Kind::FlushPage | Kind::FlushInstructions => m.answer(0),
             Kind::WaitForInterrupt => m.pc = m.x[RA],
             _ => panic!("{kind:?} is not a short circuit"),
         }

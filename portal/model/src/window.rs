@@ -80,6 +80,20 @@ pub(crate) enum Obstacle {
 }
 
 impl Machine {
+    /// The first page of a call's first window: if the domain's last one was not in the same 2 MiB, and there is a
+    /// table for this one, the domain's record says from now on where that is.
+    pub(crate) fn remember_leaf(&mut self, domain: u64, address: u64) {
+        let span = address >> 21;
+        if self.get(domain + field!(Domain.leaf_span)) == span {
+            return;
+        }
+        if let Some(place) = self.place(domain, address) {
+            let bias = (place & !(PAGE - 1)).wrapping_sub(span * PAGE);
+            self.set(domain + field!(Domain.leaf_span), span);
+            self.set(domain + field!(Domain.leaf_bias), bias);
+        }
+    }
+
     /// Where the entry for `address` is in the page table of `domain`, if there is a table for it.
     fn place(&self, domain: u64, address: u64) -> Option<u64> {
         if address >> 38 != 0 {
@@ -136,8 +150,10 @@ impl Machine {
         } else {
             VALID | READ | USER
         };
-        let used = self.get(stack + field!(Stack.window_used));
-        let place = self.get(stack + field!(Stack.window_entry)) + used / PAGE * 8;
+        let next = self.get(stack + field!(Stack.window_next));
+        let place = self
+            .get(stack + field!(Stack.window_bias))
+            .wrapping_add(next / PAGE * 8);
         for (number, page) in pages.iter().enumerate() {
             self.set(
                 place + 8 * number as u64,
@@ -145,10 +161,10 @@ impl Machine {
             );
         }
         self.set(
-            stack + field!(Stack.window_used),
-            used + pages.len() as u64 * PAGE,
+            stack + field!(Stack.window_next),
+            next + pages.len() as u64 * PAGE,
         );
-        self.get(stack + field!(Stack.window)).wrapping_add(used)
+        next
     }
 
     /// Puts pages into a domain's area for given pages, as copies or for good; answers the address of the first.
@@ -204,9 +220,11 @@ impl Machine {
     /// Takes the last `pages` window pages of the thread's stack away.
     pub(crate) fn close_windows(&mut self, pages: u64) {
         let stack = self.stack();
-        let used = self.get(stack + field!(Stack.window_used)) - pages * PAGE;
-        self.set(stack + field!(Stack.window_used), used);
-        let place = self.get(stack + field!(Stack.window_entry)) + used / PAGE * 8;
+        let start = self.get(stack + field!(Stack.window_next)) - pages * PAGE;
+        self.set(stack + field!(Stack.window_next), start);
+        let place = self
+            .get(stack + field!(Stack.window_bias))
+            .wrapping_add(start / PAGE * 8);
         for page in 0..pages {
             self.set(place + 8 * page, 0);
         }

@@ -113,7 +113,10 @@ fn a_portal_is_accepted_only_for_what_it_was_made_for() {
 #[test]
 fn a_processor_without_asids_needs_its_flushes() {
     let with = Shared::new(true, true);
-    let without = Shared::new(false, true);
+    let without = System {
+        asid: false,
+        ..with.system
+    };
     let specification = read("nmci");
     let kind = Kind::Call {
         specification: &specification,
@@ -121,10 +124,7 @@ fn a_processor_without_asids_needs_its_flushes() {
         constant: 5,
     };
     let portal = make(&kind, NAME, &with.system, arena::CODE_ADDRESS).expect("accepted with ASIDs");
-    assert_eq!(
-        judge(&portal, kind, NAME, &without.system),
-        Err(Reason::Flush)
-    );
+    assert_eq!(judge(&portal, kind, NAME, &without), Err(Reason::Flush));
 }
 
 /// The flush names address space 0, the only one, and all of its addresses. Less is refused; so is a flush of the global
@@ -300,5 +300,33 @@ fn random_words_are_refused() {
         }
         let offence = verify(&words, entry, arena::CODE_ADDRESS, &policy).expect_err("garbage");
         assert!(offence.to_string().starts_with("portal code refused at 0x"));
+    }
+}
+
+/// A load or store of half a word where the whole is meant: refused, whichever word of the block it is in.
+#[test]
+fn half_a_word_is_not_the_word() {
+    let shared = Shared::new(true, true);
+    for text in ["npciii", "smcwi", "nmck", "np=T3"] {
+        let specification = read(text);
+        let kind = Kind::Call {
+            specification: &specification,
+            target: target(),
+            constant: 5,
+        };
+        let portal = make(&kind, NAME, &shared.system, arena::CODE_ADDRESS)
+            .unwrap_or_else(|o| panic!("{text}: {o}"));
+        for index in portal.block.entry..portal.words.len() {
+            let word = portal.words[index];
+            let (opcode, width) = (word & 0x7f, word >> 12 & 7);
+            if ![0x03, 0x23].contains(&opcode) || width != 3 {
+                continue;
+            }
+            let mut half = make(&kind, NAME, &shared.system, arena::CODE_ADDRESS)
+                .unwrap_or_else(|o| panic!("{text}: {o}"));
+            half.words[index] = word & !(7 << 12) | 2 << 12;
+            let answer = judge(&half, kind, NAME, &shared.system);
+            assert!(answer.is_err(), "{text}, word {index}");
+        }
     }
 }

@@ -10,6 +10,8 @@ use crate::Specification;
 pub struct System {
     /// Table of threads (`pebble_abi::object::THREADS`).
     pub threads: u64,
+    /// Array of domains (`pebble_abi::object::DOMAINS`).
+    pub domains: u64,
     /// Per-hart block.
     pub hart: u64,
     /// Semaphore counters.
@@ -40,6 +42,7 @@ impl System {
     /// No system yet: no addresses, a processor without features.
     pub const NONE: System = System {
         threads: 0,
+        domains: 0,
         hart: 0,
         semaphores: 0,
         asid: false,

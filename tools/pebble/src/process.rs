@@ -94,8 +94,6 @@ pub fn capture_with_input(
         Stdio::piped()
     });
     let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
-    let stdout = collect(child.stdout.take());
-    let stderr = collect(child.stderr.take());
     if let Some(mut pipe) = child.stdin.take() {
         let input = input.to_vec();
         std::thread::spawn(move || {
@@ -104,7 +102,24 @@ pub fn capture_with_input(
             let _ = pipe.write_all(&input);
         });
     }
-    let status = wait(&mut child, &what, limit)?;
+    finish(child, &what, limit)
+}
+
+/// As [`capture`], with an input that stays open and empty: even its end would be something to read.
+pub fn capture_with_open_input(command: &mut Command, limit: Duration) -> Result<Finished> {
+    let what = describe(command);
+    command.stdin(Stdio::piped());
+    let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+    let input = child.stdin.take();
+    let finished = finish(child, &what, limit);
+    drop(input);
+    finished
+}
+
+fn finish(mut child: Child, what: &str, limit: Duration) -> Result<Finished> {
+    let stdout = collect(child.stdout.take());
+    let stderr = collect(child.stderr.take());
+    let status = wait(&mut child, what, limit)?;
     let join = |handle: JoinHandle<Vec<u8>>| handle.join().unwrap_or_default();
     Ok(Finished {
         status,
@@ -136,6 +151,16 @@ mod tests {
             (done.stdout_text(), done.stderr_text()),
             ("yes".into(), "no\n".into())
         );
+        Ok(())
+    }
+
+    #[test]
+    fn an_open_input_does_not_end() -> Result<()> {
+        let mut command = Command::new("sh");
+        // `read` succeeds with a line, fails at the end, and here neither happens.
+        command.args(["-c", "timeout 0.2 sh -c read\\ line; echo $?"]);
+        let done = capture_with_open_input(&mut command, Duration::from_secs(10))?;
+        assert_eq!(done.stdout_text(), "124\n");
         Ok(())
     }
 

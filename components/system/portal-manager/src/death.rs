@@ -79,6 +79,7 @@ impl State {
         let waiters = domain.stack_waiters;
         domain.satp = satp(asid, self.limbo);
         domain.root = layout::PHYSMAP + self.limbo;
+        domain.leaf_span = pebble_abi::object::NO_SPAN;
         domain.stacks = 0;
         domain.dead = 1;
         // A shared table is the parent's, which outlives its children. Portals are taken out before the table is
@@ -95,10 +96,7 @@ impl State {
         // Portals into it answer with the error; their code stays while a frame may still return through it.
         let dead = self.dead;
         let doomed = |portal: &Portal| portal.action.depends_on() == Some(asid);
-        while self.tables.dependent[asid] > 0 {
-            let Some(code) = self.tables.bury_next(objects, doomed, dead) else {
-                break;
-            };
+        while let Some(code) = self.tables.bury_next(objects, asid, doomed, dead) {
             self.retire(code);
         }
         for number in 0..MAX_THREADS {
@@ -448,7 +446,7 @@ impl State {
             return;
         }
         stack.next = domain.stacks;
-        stack.window_used = 0;
+        stack.window_next = stack.window();
         objects.write(address, stack);
         domain.stacks = address;
         let waiting = domain.stack_waiters > 0;

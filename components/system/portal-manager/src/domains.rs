@@ -3,7 +3,7 @@
 use pebble_abi::bundle;
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{self, MAX_DOMAINS, PAGE_SHIFT, PHYSMAP};
-use pebble_abi::object::{role, shared_code, Domain, DomainDescription};
+use pebble_abi::object::{self, role, shared_code, Domain, DomainDescription};
 use pebble_abi::{entry, slot};
 use pebble_portal_codegen::{Kind, Name, Target};
 use pebble_portal_spec::{Specification, Stack};
@@ -203,7 +203,9 @@ impl State {
                 dead: 0,
                 gift: [0; 2],
                 gift_address: 0,
-                reserved: [0; 5],
+                leaf_span: object::NO_SPAN,
+                leaf_bias: 0,
+                reserved: [0; 3],
             },
         );
         self.domains[asid] = DomainState {

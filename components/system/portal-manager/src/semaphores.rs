@@ -86,7 +86,7 @@ pub fn destroy(owner: usize, slot: usize) -> Result<isize, Errno> {
         let accepted = |portal: &Portal| {
             portal.action.semaphore() == Some(index) && portal.domain as usize != owner
         };
-        while let Some(code) = state.tables.bury_next(objects, accepted, dead) {
+        while let Some(code) = state.tables.bury_next(objects, owner, accepted, dead) {
             state.retire(code);
         }
         calls::sem_free(index as usize);

@@ -142,6 +142,7 @@ impl State {
         self.system = System {
             pages,
             threads: base + object::THREADS,
+            domains: base + object::DOMAINS,
             hart: base + object::HART,
             semaphores: PHYSMAP + info.semaphores[1],
             asid: info.features & feature::ASID != 0,

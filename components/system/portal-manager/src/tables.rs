@@ -105,6 +105,15 @@ pub struct Portal {
     pub code: Placed,
 }
 
+impl Portal {
+    /// Another domain that this portal ends with.
+    fn ends_with(&self) -> Option<usize> {
+        self.action
+            .depends_on()
+            .filter(|&owner| owner != self.domain as usize)
+    }
+}
+
 /// All portals but the standard ones.
 pub struct Tables {
     records: [Option<Portal>; MAX_PORTALS],
@@ -114,8 +123,8 @@ pub struct Tables {
     pub count: [u16; MAX_DOMAINS],
     /// Code units of each domain's portals.
     pub units: [u16; MAX_DOMAINS],
-    /// Portals that end with each domain ([`Action::depends_on`]): without any, nobody has to look for them.
-    pub dependent: [u16; MAX_DOMAINS],
+    /// Portals in other tables that end with each domain.
+    into: [u16; MAX_DOMAINS],
     next: usize,
 }
 
@@ -127,7 +136,7 @@ impl Tables {
             index: [[0; NPORTALS]; MAX_DOMAINS],
             count: [0; MAX_DOMAINS],
             units: [0; MAX_DOMAINS],
-            dependent: [0; MAX_DOMAINS],
+            into: [0; MAX_DOMAINS],
             next: 0,
         }
     }
@@ -163,8 +172,8 @@ impl Tables {
         self.index[domain][slot] = free as u16 + 1;
         self.count[domain] += 1;
         self.units[domain] += portal.code.units;
-        if let Some(on) = portal.action.depends_on() {
-            self.dependent[on] += 1;
+        if let Some(owner) = portal.ends_with() {
+            self.into[owner] += 1;
         }
         objects.write(
             objects.read_domain(domain).table + 8 * slot as u64,
@@ -188,20 +197,25 @@ impl Tables {
         self.count[domain] -= 1;
         let portal = self.records[index].take();
         self.units[domain] -= portal.map_or(0, |portal| portal.code.units);
-        if let Some(on) = portal.and_then(|portal| portal.action.depends_on()) {
-            self.dependent[on] -= 1;
+        if let Some(owner) = portal.and_then(|portal| portal.ends_with()) {
+            self.into[owner] -= 1;
         }
         portal
     }
 
-    /// Lets one portal whose action is `doomed` answer `-EOWNERDEAD` from now on; answers its former code, `None` when there is
-    /// none left.
+    /// Lets one portal that depends on `owner`, and whose action is `doomed`, answer `-EOWNERDEAD` from now on; answers its
+    /// former code, `None` when there is none left.
     pub fn bury_next(
         &mut self,
         objects: Objects,
+        owner: usize,
         doomed: impl Fn(&Portal) -> bool,
         dead: u64,
     ) -> Option<Placed> {
+        // All portals are looked through only if there is one.
+        if self.into[owner] == 0 {
+            return None;
+        }
         let portal = self
             .records
             .iter_mut()
@@ -211,8 +225,8 @@ impl Tables {
             objects.read_domain(portal.domain as usize).table + 8 * portal.slot as u64,
             dead,
         );
-        if let Some(on) = portal.action.depends_on() {
-            self.dependent[on] -= 1;
+        if let Some(owner) = portal.ends_with() {
+            self.into[owner] -= 1;
         }
         portal.action = Action::Dead;
         self.units[portal.domain as usize] -= portal.code.units;

@@ -43,20 +43,16 @@ impl State {
         self.may_add_stack(asid)?;
         let address = self.take_stack()?;
         let top = layout::stack_top(area, slot);
+        // A thread pointer within the slot: the block it points to lies above the stack.
+        let top = if tp > window && tp < top {
+            tp & !15
+        } else {
+            top
+        };
+        let entry = layout::PHYSMAP + entry as u64;
         let record = Stack {
-            next: 0,
-            // A thread pointer within the slot: the block it points to lies above the stack.
-            top: if tp > window && tp < top {
-                tp & !15
-            } else {
-                top
-            },
             tp,
-            window_entry: layout::PHYSMAP + entry as u64,
-            window,
-            window_used: 0,
-            domain: asid as u64,
-            in_use: 1,
+            ..Stack::new(asid as u64, top, window, entry)
         };
         self.objects().write(address, record);
         Ok(address)
@@ -90,7 +86,7 @@ impl State {
         let objects = self.objects();
         used(&self.stacks).any(|index| {
             let stack: Stack = objects.read(objects.stack(index));
-            stack.domain == asid as u64 && stack.window == window
+            stack.domain == asid as u64 && stack.window() == window
         })
     }
 

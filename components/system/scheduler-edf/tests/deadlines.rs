@@ -51,11 +51,11 @@ impl World {
             .scheduler
             .thread_add(self.running, thread.into(), priority, 9, time);
         assert_eq!(
-            next.thread,
+            next.thread(),
             u64::from(self.running),
             "init has a system priority while it adds threads"
         );
-        next.result
+        next.result()
     }
 
     /// Adds a task whose jobs take `work` cycles.
@@ -78,12 +78,12 @@ impl World {
     fn run(&mut self, cycles: u64) {
         let start = self.scheduler.machine.cycles();
         self.tasks.iter_mut().for_each(|task| task.release = start);
-        self.running = self.scheduler.thread_exit(INIT).thread as u8;
+        self.running = self.scheduler.thread_exit(INIT).thread() as u8;
         while self.scheduler.machine.cycles() < start + cycles {
             if self.scheduler.machine.interrupts() {
                 // The way to the scheduler takes time that no task gets.
                 self.scheduler.machine.pass(20);
-                self.running = self.scheduler.timer(self.running).thread as u8;
+                self.running = self.scheduler.timer(self.running).thread() as u8;
                 continue;
             }
             let mut slice = self.scheduler.machine.until_interrupt().min(100_000);
@@ -105,7 +105,7 @@ impl World {
                 task.left = task.work;
                 // Even, because hrtime counts pairs of cycles.
                 let until = task.release.div_ceil(2);
-                self.running = self.scheduler.sleep(self.running, until).thread as u8;
+                self.running = self.scheduler.sleep(self.running, until).thread() as u8;
             }
         }
     }
@@ -211,5 +211,5 @@ fn bands() {
     world.run(1_000);
     assert_eq!(world.running, FIRST, "a deadline comes before priority 47");
     let next = world.scheduler.thread_add(FIRST, 6, 48, 9, 0);
-    assert_eq!(next.thread, 6, "priority 48 comes before a deadline");
+    assert_eq!(next.thread(), 6, "priority 48 comes before a deadline");
 }

@@ -40,6 +40,13 @@ impl Policy for Priority {
     }
 
     #[inline(always)]
+    fn replace(&mut self, threads: &mut Threads, from: u8, to: u8) -> Option<u8> {
+        let level = self.ready.replace(threads, from, to)?;
+        threads[to].remaining = threads[to].quantum;
+        Some(level)
+    }
+
+    #[inline(always)]
     fn first(&self) -> u8 {
         self.ready.first().unwrap_or_default()
     }
@@ -62,6 +69,11 @@ impl Policy for Priority {
     fn charge(&mut self, threads: &mut Threads, thread: u8, used: u64) {
         let record = &mut threads[thread];
         record.remaining = record.remaining.saturating_sub(used);
+    }
+
+    #[inline(always)]
+    fn level(&self, threads: &Threads, thread: u8) -> Option<u8> {
+        Some(threads[thread].priority)
     }
 
     #[inline(always)]

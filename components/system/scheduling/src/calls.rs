@@ -2,9 +2,9 @@
 
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::MAX_DOMAINS;
-use pebble_abi::semaphore::WARDEN;
+use pebble_abi::semaphore::{is_one, many_wait, one_fewer, one_waits, waiting, WARDEN};
 
-use crate::{Counters, Machine, Next, Policy, Scheduler, State, EXPIRIES};
+use crate::{Counters, Machine, Next, Policy, Queue, Scheduler, State, EXPIRIES};
 
 const INVALID: i64 = Errno::Invalid.negated() as i64;
 
@@ -17,23 +17,74 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
             return Next::new(current, 0);
         }
         self.threads[current].result = 0;
-        let now = self.machine.cycles();
-        self.resume(next, now)
+        self.since = self.machine.cycles();
+        let result = self.threads[next].result;
+        if self.policy.level(&self.threads, next).is_none() {
+            return self.turn_ends(next, result);
+        }
+        // Of two threads that took turns each has an equal, and what portal code may leave is the same for both.
+        self.turn_ends_after(self.threads[next].remaining, Next::new(next, result))
     }
 
     /// P when portal code found the counter at zero or less, or the semaphore closed.
     #[inline(always)]
     pub fn p(&mut self, current: u8, semaphore: u16) -> Next {
+        match self.machine.counters().later() {
+            None => self.wait(current, semaphore),
+            Some(which) => self.wait_after(which, current, semaphore),
+        }
+    }
+
+    /// P after the V that portal code left. Mostly one thread waits for each of the two, and the woken one takes the
+    /// caller's place: a token goes round. Everything else is elsewhere, so that this needs no stack frame.
+    #[inline(always)]
+    fn wait_after(&mut self, which: u16, current: u8, semaphore: u16) -> Next {
+        let counters = self.machine.counters();
+        if counters.get(semaphore) != 0 || !is_one(counters.get(which)) {
+            return self.begin_and_wait(current, semaphore);
+        }
+        let Some(woken) = self.semaphores.queue(which).first() else {
+            return self.begin_and_wait(current, semaphore);
+        };
+        let Some(level) = self.policy.replace(&mut self.threads, current, woken) else {
+            return self.begin_and_wait(current, semaphore);
+        };
+        counters.done_later();
+        counters.set(which, 0);
+        counters.set(semaphore, one_waits(level));
+        *self.semaphores.queue(which) = Queue::EMPTY;
+        self.threads[woken].state = State::Ready;
+        let record = &mut self.threads[current];
+        record.state = State::Waiting;
+        record.waits_for = semaphore;
+        *self.semaphores.queue(semaphore) = Queue::of(&mut self.threads, current);
+        self.since = self.machine.cycles();
+        self.allow_later(woken, level);
+        Next::new(woken, 0)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_and_wait(&mut self, current: u8, semaphore: u16) -> Next {
+        self.begin();
+        self.wait(current, semaphore)
+    }
+
+    #[inline(never)]
+    fn wait(&mut self, current: u8, semaphore: u16) -> Next {
         let counter = self.machine.counters().get(semaphore);
         if !Counters::is_open(counter) {
             return Next::new(current, INVALID);
         }
-        self.machine
-            .counters()
-            .set(semaphore, counter.wrapping_sub(1));
         if counter > 0 {
+            self.machine.counters().set(semaphore, counter - 1);
             return Next::new(current, 0);
         }
+        let wait = match (counter, self.policy.level(&self.threads, current)) {
+            (0, Some(level)) => one_waits(level),
+            _ => many_wait(waiting(counter) + 1),
+        };
+        self.machine.counters().set(semaphore, wait);
         let next = self.leave(current, State::Waiting, semaphore);
         self.semaphores
             .queue(semaphore)
@@ -56,14 +107,12 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
         let Some(waiter) = waiter else {
             return Next::new(current, self.count(semaphore, counter));
         };
-        self.machine
-            .counters()
-            .set(semaphore, counter.wrapping_add(1));
+        self.machine.counters().set(semaphore, one_fewer(counter));
         self.wake(current, 0, waiter, 0)
     }
 
     /// V for which nobody waits. Portal code counts without a check; where the counter has wrapped, it stops here.
-    fn count(&mut self, semaphore: u16, counter: i32) -> i64 {
+    pub(crate) fn count(&mut self, semaphore: u16, counter: i32) -> i64 {
         match counter.checked_add(1) {
             Some(more) if more > 0 => {
                 self.machine.counters().set(semaphore, more);
@@ -125,6 +174,8 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
         let end = turn.map_or(u64::MAX, |allowed| self.since.wrapping_add(allowed));
         let time = end.min(self.sleepers.next_time());
         self.clock.arm(&mut self.machine, time);
+        // The timer is not what it was: nothing is left for later until the next decision says what may.
+        self.machine.counters().allow_later(0);
         Next::new(next, self.threads[next].result)
     }
 
@@ -139,7 +190,7 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
         let now = self.machine.cycles();
         if let Some(waiter) = self.semaphores.queue(warden).take_first(&mut self.threads) {
             let counter = self.machine.counters().get(warden);
-            self.machine.counters().set(warden, counter.wrapping_add(1));
+            self.machine.counters().set(warden, one_fewer(counter));
             self.join(waiter, 0, now);
         } else {
             self.machine.counters().set(warden, 1);

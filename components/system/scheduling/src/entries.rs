@@ -20,7 +20,10 @@ macro_rules! entry {
         $(#[$about])*
         pub extern "C" fn $name<S: Server>(current: u64, $($argument: $kind),*) -> Next {
             // The low byte is the thread's number; the high half may hold its domain (specification letter `t`).
-            S::with(|scheduler| scheduler.$method(current as u8, $($argument),*))
+            S::with(|scheduler| {
+                scheduler.begin();
+                scheduler.$method(current as u8, $($argument),*)
+            })
         }
     };
 }
@@ -29,9 +32,33 @@ entry! {
     /// `START`.
     start => start(idle: u64, timebase: u64)
 }
-entry! {
-    /// `YIELD`.
-    yield_turn => yield_turn()
+/// `YIELD`.
+pub extern "C" fn yield_turn<S: Server>(current: u64) -> Next {
+    S::with(|scheduler| {
+        if scheduler.is_begun() {
+            return scheduler.yield_turn(current as u8);
+        }
+        yield_later(scheduler, current as u8)
+    })
+}
+
+/// What the common path would need a stack frame for.
+#[cold]
+#[inline(never)]
+fn yield_later<P: Policy, M: Machine>(scheduler: &mut Scheduler<P, M>, current: u8) -> Next {
+    scheduler.begin();
+    scheduler.yield_turn(current)
+}
+
+#[cold]
+#[inline(never)]
+fn v_later<P: Policy, M: Machine>(
+    scheduler: &mut Scheduler<P, M>,
+    current: u8,
+    semaphore: u16,
+) -> Next {
+    scheduler.begin();
+    scheduler.v(current, semaphore)
 }
 entry! {
     /// `SLEEP`.
@@ -97,7 +124,12 @@ pub extern "C" fn p<S: Server>(current: u64, semaphore: u64) -> Next {
 
 /// `V`, and `DEVICE`, which is the same by the interrupt dispatcher.
 pub extern "C" fn v<S: Server>(current: u64, semaphore: u64) -> Next {
-    S::with(|scheduler| scheduler.v(current as u8, semaphore as u16))
+    S::with(|scheduler| {
+        if scheduler.is_begun() {
+            return scheduler.v(current as u8, semaphore as u16);
+        }
+        v_later(scheduler, current as u8, semaphore as u16)
+    })
 }
 
 /// `SPURIOUS`: the interrupted thread goes on.

@@ -77,6 +77,17 @@ impl Levels {
         self.queues[level].first()
     }
 
+    /// Puts a thread in the place of another of the same priority that has no equals, and answers their priority.
+    #[inline(always)]
+    pub fn replace(&mut self, threads: &mut Threads, from: u8, to: u8) -> Option<u8> {
+        let level = threads[from].priority;
+        if level != threads[to].priority || self.has_equals(threads, from) {
+            return None;
+        }
+        self.queues[level as usize % PRIORITIES] = Queue::of(threads, to);
+        Some(level)
+    }
+
     /// Puts the first thread of its priority last there. Answers which one is first now.
     #[inline(always)]
     pub fn rotate(&mut self, threads: &Threads, first: u8) -> u8 {

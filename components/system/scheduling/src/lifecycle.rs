@@ -4,6 +4,7 @@ use pebble_abi::entry::scheduler::KEEP_RESULT;
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{MAX_DOMAINS, MAX_THREADS, PRIORITIES};
 use pebble_abi::object::role;
+use pebble_abi::semaphore::one_fewer;
 
 use crate::policy::Span;
 use crate::{Counters, Machine, Next, Policy, Request, Scheduler, State, Thread, RELEASES};
@@ -146,7 +147,7 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
                 let counters = self.machine.counters();
                 let counter = counters.get(waits_for);
                 if Counters::is_open(counter) {
-                    counters.set(waits_for, counter.wrapping_add(1));
+                    counters.set(waits_for, one_fewer(counter));
                 }
             }
         }

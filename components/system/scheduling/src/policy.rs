@@ -51,6 +51,12 @@ pub trait Policy {
     fn join(&mut self, threads: &mut Threads, thread: u8, now: u64);
     /// A thread is not ready any more. If it was the first, answers who is now; else the answer means nothing.
     fn leave(&mut self, threads: &mut Threads, thread: u8) -> u8;
+    /// `to` gets ready and `from`, the first thread, is not ready any more; with that `to` is the first, and has no
+    /// equals. Answers their level; `None`, with nothing changed, where it is not as simple as that.
+    fn replace(&mut self, threads: &mut Threads, from: u8, to: u8) -> Option<u8> {
+        let _ = (threads, from, to);
+        None
+    }
     /// The thread that should run.
     fn first(&self) -> u8;
     /// The first thread's turn is over.
@@ -63,6 +69,12 @@ pub trait Policy {
     /// among the ready ones at this moment; its priority says the rest.
     fn force(&mut self, thread: u8, forced: bool) {
         let _ = (thread, forced);
+    }
+    /// How urgent a thread is by itself, 0 to 63, if a thread never takes over from one of its own level or a higher one
+    /// before that one's turn is over. A policy for which that is not so has no levels.
+    fn level(&self, threads: &Threads, thread: u8) -> Option<u8> {
+        let _ = (threads, thread);
+        None
     }
     /// How long the first thread may run before its turn is over; `None` when nobody would take over.
     fn allowance(&self, threads: &Threads, thread: u8) -> Option<u64>;

@@ -22,13 +22,19 @@ impl Queue {
         (self.0 != 0).then_some(self.0 as u8)
     }
 
+    /// A queue of one thread.
+    #[inline(always)]
+    pub fn of(threads: &mut Threads, thread: u8) -> Queue {
+        threads[thread].next = thread;
+        threads[thread].previous = thread;
+        Queue(PRESENT | thread as u16)
+    }
+
     /// Puts a thread that is in no queue last. Answers whether the queue was empty.
     #[inline(always)]
     pub fn append(&mut self, threads: &mut Threads, thread: u8) -> bool {
         let Some(first) = self.first() else {
-            threads[thread].next = thread;
-            threads[thread].previous = thread;
-            self.0 = PRESENT | thread as u16;
+            *self = Queue::of(threads, thread);
             return true;
         };
         let last = threads[first].previous;

@@ -2,29 +2,34 @@
 
 use pebble_abi::layout::MAX_DOMAINS;
 
-use crate::{Clock, Machine, Policy, Queue, Semaphores, State, Threads, Timeline};
+use pebble_abi::semaphore::one_fewer;
+
+use crate::{Clock, Counters, Machine, Policy, Queue, Semaphores, State, Threads, Timeline};
 
 /// Sleepers woken by one timer interrupt. If more are due, the timer is set for at once, so that a device
 /// gets its turn between them.
 pub const EXPIRIES: usize = 2;
 
-/// What every entry returns: portal code hands it to `SWITCH`.
+/// What every entry returns, the result in the first register: portal code hands it to `SWITCH`. Two registers in one value, which the compiler passes on
+/// from a function that it jumps to; a structure would cost a stack frame at each such place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct Next {
-    /// The thread to resume.
-    pub thread: u64,
-    /// What the call that it was in answers; without meaning after an interrupt.
-    pub result: i64,
-}
+#[repr(transparent)]
+pub struct Next(u128);
 
 impl Next {
     #[inline(always)]
     pub(crate) fn new(thread: u8, result: i64) -> Next {
-        Next {
-            thread: thread.into(),
-            result,
-        }
+        Next(u128::from(result as u64) | u128::from(thread) << 64)
+    }
+
+    /// The thread to resume.
+    pub fn thread(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    /// What the call that it was in answers; without meaning after an interrupt.
+    pub fn result(self) -> i64 {
+        self.0 as i64
     }
 }
 
@@ -89,16 +94,81 @@ impl<P: Policy, M: Machine> Scheduler<P, M> {
     }
 
     /// Goes on with `runs`, and sees to it that its turn ends, if somebody would take over.
+    ///
+    /// A thread that would get ready now without taking over need not be known to anybody before the scheduler is
+    /// entered again: portal code may leave the V that wakes it for then. Below the level of `runs` that is always so;
+    /// at its level only if the turn of `runs` ends in time, that is, if the timer is set.
     #[inline(always)]
     pub(crate) fn watch(&mut self, runs: u8, result: i64) -> Next {
-        if let Some(allowance) = self.policy.allowance(&self.threads, runs) {
-            // A turn is at most 2^32 microseconds: the sum stays far below the end of time.
-            let end = self.since.wrapping_add(allowance);
-            if !self.clock.covers(end) {
-                return self.arm_and(end, Next::new(runs, result));
-            }
+        if let Some(level) = self.policy.level(&self.threads, runs) {
+            self.allow_later(runs, level);
         }
-        Next::new(runs, result)
+        self.turn_ends(runs, result)
+    }
+
+    /// The second half of that.
+    #[inline(always)]
+    pub(crate) fn turn_ends(&mut self, runs: u8, result: i64) -> Next {
+        let next = Next::new(runs, result);
+        match self.policy.allowance(&self.threads, runs) {
+            Some(allowance) => self.turn_ends_after(allowance, next),
+            None => next,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn turn_ends_after(&mut self, allowance: u64, next: Next) -> Next {
+        // A turn is at most 2^32 microseconds: the sum stays far below the end of time.
+        let end = self.since.wrapping_add(allowance);
+        if !self.clock.covers(end) {
+            return self.arm_and(end, next);
+        }
+        next
+    }
+
+    /// Tells portal code which V it may leave while a thread of this level runs.
+    #[inline(always)]
+    pub(crate) fn allow_later(&mut self, runs: u8, level: u8) {
+        let end = self.since.wrapping_add(self.threads[runs].remaining);
+        let equals = i32::from(self.clock.covers(end));
+        self.machine
+            .counters()
+            .allow_later(i32::from(level) + equals);
+    }
+
+    /// Whether portal code left no V.
+    #[inline(always)]
+    pub fn is_begun(&self) -> bool {
+        self.machine.counters().later().is_none()
+    }
+
+    /// At the beginning of each entry: the V that portal code left, if it did.
+    #[inline(always)]
+    pub fn begin(&mut self) {
+        if let Some(semaphore) = self.machine.counters().later() {
+            self.later(semaphore);
+        }
+    }
+
+    #[inline(never)]
+    fn later(&mut self, semaphore: u16) {
+        self.machine.counters().done_later();
+        let counter = self.machine.counters().get(semaphore);
+        if !Counters::is_open(counter) {
+            return;
+        }
+        match self
+            .semaphores
+            .queue(semaphore)
+            .take_first(&mut self.threads)
+        {
+            Some(waiter) => {
+                self.machine.counters().set(semaphore, one_fewer(counter));
+                let now = self.machine.cycles();
+                self.join(waiter, 0, now);
+            }
+            None => _ = self.count(semaphore, counter),
+        }
     }
 
     /// Sets the timer. Kept out of the common paths, as a tail call, so that those need no stack frame.

@@ -57,6 +57,12 @@ pub(super) fn call(
         .iter()
         .map(|argument| gift_pages(*argument))
         .sum();
+    // Nothing that looks at pages after the one window may leave the portal: `ra` is the program's no more.
+    let place = match (pages, gifts, takes(specification).count()) {
+        (1, 0, 0) => window::Place::Register,
+        _ => window::Place::Scratch(frame),
+    };
+    let alone = place == window::Place::Register;
 
     // Checks first: until the commit below, nothing outside the unused part of the invocation stack changes.
     a.ld(T1, INVOCATION, TP);
@@ -70,6 +76,10 @@ pub(super) fn call(
             capability::check(a, Register(A0.0 + index as u32), &mut no_portal);
         }
     }
+    if alone {
+        // Where the frame will have it: the register has another use until the commit.
+        a.sd(RA, FRAME_PC - frame, T1);
+    }
     a.ld(T2, DOMAIN, TP);
     let mut first = 0;
     for (index, argument) in specification.arguments().iter().enumerate() {
@@ -82,9 +92,8 @@ pub(super) fn call(
                     register,
                     count as usize,
                     writable,
-                    first,
-                    frame,
-                    absent.label(writable),
+                    (first, place),
+                    &mut absent,
                 );
             }
             Argument::OpenWindow(count) | Argument::Give(count) => {
@@ -136,7 +145,9 @@ pub(super) fn call(
     a.sd(T0, FRAME_PORTAL, T1);
     a.sd(T3, FRAME_NAME, T1);
     a.sd(T2, FRAME_DOMAIN, T1);
-    a.sd(RA, FRAME_PC, T1);
+    if !alone {
+        a.sd(RA, FRAME_PC, T1);
+    }
     a.sd(SP, FRAME_SP, T1);
     if new_stack {
         a.ld(T3, STACK, TP);
@@ -151,12 +162,6 @@ pub(super) fn call(
     if partial || new_stack {
         a.csrr(T3, csr::SSCRATCH);
         a.sd(T3, HEADER, T1);
-    }
-    if new_stack {
-        a.ld(T3, STACK_TP, T5);
-        a.csrw(csr::SSCRATCH, T3);
-    } else if partial {
-        a.csrw(csr::SSCRATCH, ZERO);
     }
     if partial {
         for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
@@ -178,7 +183,7 @@ pub(super) fn call(
         let register = Register(A0.0 + index as u32);
         match *argument {
             Argument::Window(count) | Argument::ReadWindow(count) => {
-                window::open(a, register, count as usize, first);
+                window::open(a, register, count as usize, first, gifts > 0, place);
             }
             Argument::OpenWindow(count) => {
                 gift::hand_over(a, register, count as usize, false, first)
@@ -192,10 +197,21 @@ pub(super) fn call(
     a.load_literal(T3, target.entry);
     a.csrw(csr::SEPC, T3);
     a.lui(RA, (layout::GATE + layout::GATE_RETURN) as u32);
-    if partial {
-        clear_for_callee(a, specification.arguments().len() as u32);
+    if new_stack || partial {
+        // The callee's thread pointer is that of its stack, or none.
+        a.csrw(csr::SSCRATCH, TP);
+        if new_stack {
+            a.ld(TP, STACK_TP, T5);
+        } else {
+            a.li(TP, 0);
+        }
+        if partial {
+            clear_for_callee(a, specification.arguments().len() as u32);
+        }
+        a.sret();
+    } else {
+        leave(a);
     }
-    leave(a);
 
     // What can go wrong, out of the way.
     window::absent(a, &absent);
@@ -209,11 +225,17 @@ pub(super) fn call(
     }
     if new_stack {
         a.bind(&no_stack);
+        if alone {
+            a.ld(RA, FRAME_PC - frame, T1);
+        }
         a.load_literal(T0, system.stack_wait);
         a.jr(T0);
     }
     if Assembler::is_used(&windows_full) {
         a.bind(&windows_full);
+        if alone {
+            a.ld(RA, FRAME_PC - frame, T1);
+        }
         answer(a, Errno::NoMemory.negated() as i32);
     }
     a.bind(&too_deep);
@@ -350,25 +372,20 @@ fn return_code(
     }
     if new_stack {
         if pages == 0 {
-            a.ld(T5, STACK, TP);
+            a.ld(T6, STACK, TP);
         }
-        a.ld(T6, DOMAIN, TP);
-        a.ld(T3, DOMAIN_STACKS, T6);
-        a.sd(T3, STACK_NEXT, T5);
-        a.sd(T5, DOMAIN_STACKS, T6);
+        a.ld(T5, DOMAIN, TP);
+        a.ld(T3, DOMAIN_STACKS, T5);
+        a.sd(T3, STACK_NEXT, T6);
+        a.sd(T6, DOMAIN_STACKS, T5);
         a.ld(T3, FRAME_STACK, T1);
         a.sd(T3, STACK, TP);
-        a.ld(T4, DOMAIN_WAITERS, T6);
-        a.mv(T5, T6);
+        a.ld(T4, DOMAIN_WAITERS, T5);
     }
     a.ld(T6, FRAME_DOMAIN, T1);
     enter_domain(a, T6, system);
     a.ld(RA, FRAME_PC, T1);
     a.ld(SP, FRAME_SP, T1);
-    if new_stack || partial {
-        a.ld(T3, HEADER, T1);
-        a.csrw(csr::SSCRATCH, T3);
-    }
     if partial {
         for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
             a.ld(Register(*register as u32), HEADER + 8 * index as i32, T1);
@@ -380,13 +397,21 @@ fn return_code(
         a.bne(T4, ZERO, &mut waiters);
     }
     a.csrw(csr::SEPC, RA);
-    if partial {
-        clear_for_invoker(a);
+    if new_stack || partial {
+        a.csrw(csr::SSCRATCH, TP);
+        a.ld(TP, HEADER - frame, T1);
+        if partial {
+            clear_for_invoker(a);
+        }
+        a.sret();
+    } else {
+        leave(a);
     }
-    leave(a);
     if new_stack {
         // `t5` = the domain whose stack came back while threads wait for one.
         a.bind(&waiters);
+        a.ld(T3, HEADER - frame, T1);
+        a.csrw(csr::SSCRATCH, T3);
         a.load_literal(T0, system.stack_free);
         a.jr(T0);
     }

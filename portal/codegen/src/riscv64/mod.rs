@@ -79,7 +79,7 @@ pub fn generate(
         Kind::TimeOfDay { scale, offset } => short::time_of_day(&mut a, scale, offset),
         Kind::SetTimer => short::set_timer(&mut a, system),
         Kind::WaitForInterrupt => short::wait_for_interrupt(&mut a),
-        Kind::FlushDomain => short::flush_domain(&mut a),
+        Kind::FlushDomain => short::flush_domain(&mut a, system),
         Kind::FlushPage => short::flush_page(&mut a),
         Kind::PutByte => short::put_byte(&mut a),
         Kind::FlushInstructions => short::flush_instructions(&mut a),

@@ -7,10 +7,16 @@
 use super::asm::{csr, registers::*, Assembler, Label};
 use super::*;
 use pebble_abi::errno::Errno;
-use pebble_abi::layout;
 use pebble_abi::object::{self, FrameKind, FrameName};
+use pebble_abi::{layout, semaphore};
 
 use crate::{Name, System};
+
+const _: () = assert!(semaphore::LATER_WHICH == semaphore::LATER + 1);
+
+/// The register that holds [`object::PARKED`].
+const PARKED: Register = ZERO;
+const _: () = assert!(object::PARKED == 0 && layout::MAX_THREADS == 256);
 
 const HEADER: i32 = object::FRAME_HEADER as i32;
 
@@ -32,15 +38,13 @@ fn park(a: &mut Assembler<'_>, name: Name) {
     a.sd(T2, FRAME_DOMAIN, T1);
     a.sd(RA, FRAME_PC, T1);
     a.sd(SP, FRAME_SP, T1);
-    a.sd(ZERO, FRAME_STACK, T1);
     a.csrr(T3, csr::SSCRATCH);
     a.sd(T3, HEADER, T1);
     for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
         a.sd(Register(*register as u32), HEADER + 8 * index as i32, T1);
     }
     a.sd(T1, INVOCATION, TP);
-    a.li(T3, object::PARKED as i32);
-    a.sd(T3, STATE, TP);
+    a.sd(PARKED, STATE, TP);
 }
 
 /// Jumps to `entry` in the scheduler with the thread's number in `a0`.
@@ -52,8 +56,7 @@ pub(super) fn enter_scheduler(a: &mut Assembler<'_>, entry: u64, system: &System
     a.load_literal(SP, system.scheduler.stack);
     a.load_literal(T3, entry);
     a.csrw(csr::SEPC, T3);
-    a.lui(RA, layout::GATE as u32);
-    a.addi(RA, RA, layout::GATE_SWITCH as i32);
+    a.load_literal(RA, layout::GATE + layout::GATE_SWITCH);
     a.lw(A0, NUMBER, TP);
     leave(a);
 }
@@ -65,36 +68,29 @@ fn resume(a: &mut Assembler<'_>, system: &System) {
     enter_domain(a, T6, system);
     a.ld(RA, FRAME_PC, T1);
     a.ld(SP, FRAME_SP, T1);
-    a.ld(T3, HEADER, T1);
-    a.csrw(csr::SSCRATCH, T3);
     for (index, register) in object::PARTIAL_REGISTERS.iter().enumerate().skip(1) {
         a.ld(Register(*register as u32), HEADER + 8 * index as i32, T1);
     }
     a.addi(T1, T1, object::PARTIAL_FRAME as i32);
     a.sd(T1, INVOCATION, TP);
     a.csrw(csr::SEPC, RA);
+    a.csrw(csr::SSCRATCH, TP);
+    a.ld(TP, HEADER - object::PARTIAL_FRAME as i32, T1);
     // The thread that left last, and the scheduler, had numbers of their own in the other registers.
     clear_for_invoker(a);
-    leave(a);
+    a.sret();
 }
 
-/// Loads the top of the invocation stack into `t1`; branches when it is too full. Uses `t2`.
-fn check_depth(a: &mut Assembler<'_>, name: Name, too_deep: &mut Label) {
-    a.ld(T1, INVOCATION, TP);
-    a.ld(T2, if name.system { SYSTEM_LIMIT } else { LIMIT }, TP);
-    a.bltu(T1, T2, too_deep);
-}
-
-/// An entry of the scheduler.
+/// An entry of the scheduler. It needs no look at the depth of the invocation stack: its frame is shorter than an
+/// interrupt's, for which there always is room, and gone before the program goes on.
 pub(super) fn entry(a: &mut Assembler<'_>, entry: u64, name: Name, system: &System) {
-    let mut too_deep = Label::new();
-    check_depth(a, name, &mut too_deep);
+    a.ld(T1, INVOCATION, TP);
     park(a, name);
     enter_scheduler(a, entry, system);
-    a.bind(&too_deep);
-    answer(a, Errno::TooDeep.negated() as i32);
     resume(a, system);
 }
+
+const _: () = assert!(object::PARTIAL_FRAME <= object::FULL_FRAME);
 
 /// P: the paper planned it as a hybrid portal; inline while the counter is positive.
 pub(super) fn wait(a: &mut Assembler<'_>, index: u64, name: Name, system: &System) {
@@ -111,7 +107,8 @@ pub(super) fn wait(a: &mut Assembler<'_>, index: u64, name: Name, system: &Syste
     blocking(a, index, system.scheduler.p, name, system);
 }
 
-/// V: inline while nobody waits. A counter that would overflow also goes to the scheduler, which refuses.
+/// V: inline while nobody waits, and left for the scheduler's next entry while the one who waits would not run before
+/// that anyway. A counter that would overflow goes to the scheduler, which refuses.
 pub(super) fn post(a: &mut Assembler<'_>, index: u64, name: Name, system: &System) {
     let mut wakes = Label::new();
     a.load_literal(T3, system.semaphores + 4 * index);
@@ -123,17 +120,25 @@ pub(super) fn post(a: &mut Assembler<'_>, index: u64, name: Name, system: &Syste
     a.csrw(csr::SEPC, RA);
     leave(a);
     a.bind(&wakes);
+    let mut now = Label::new();
+    a.load_literal(T3, system.semaphores + 4 * semaphore::LATER as u64);
+    a.lw(T4, 0, T3);
+    a.blt(T2, T4, &mut now);
+    a.sw(ZERO, 0, T3);
+    a.li(T4, index as i32);
+    a.sw(T4, 4, T3);
+    a.li(A0, 0);
+    a.csrw(csr::SEPC, RA);
+    leave(a);
+    a.bind(&now);
     blocking(a, index, system.scheduler.v, name, system);
 }
 
 fn blocking(a: &mut Assembler<'_>, index: u64, entry: u64, name: Name, system: &System) {
-    let mut too_deep = Label::new();
-    check_depth(a, name, &mut too_deep);
+    a.ld(T1, INVOCATION, TP);
     park(a, name);
     a.li(A1, index as i32);
     enter_scheduler(a, entry, system);
-    a.bind(&too_deep);
-    answer(a, Errno::TooDeep.negated() as i32);
     resume(a, system);
 }
 
@@ -155,28 +160,20 @@ pub(super) fn tail(a: &mut Assembler<'_>, entry: u64, system: &System) {
     enter_scheduler(a, entry, system);
 }
 
-/// Resumes the parked thread `a0`, whose call gets the result `a1`. Any number is safe: a thread that is not there
-/// or not parked is refused (docs/soundness).
+/// Resumes the parked thread `a1` (its low byte), whose call gets the result `a0`. Any number is safe: a thread that is
+/// not there or not parked is refused (docs/soundness).
 pub(super) fn switch(a: &mut Assembler<'_>, system: &System) {
     let mut refused = Label::new();
-    a.li(T2, layout::MAX_THREADS as i32);
-    a.bgeu(A0, T2, &mut refused);
+    a.andi(T4, A1, layout::MAX_THREADS as i32 - 1);
     a.load_literal(T3, system.threads);
-    a.slli(T4, A0, 3);
+    a.slli(T4, T4, 3);
     a.add(T3, T3, T4);
     a.ld(T3, 0, T3);
     a.beq(T3, ZERO, &mut refused);
     a.ld(T4, STATE, T3);
-    a.addi(T4, T4, -(object::PARKED as i32));
-    a.bne(T4, ZERO, &mut refused);
+    a.bne(T4, PARKED, &mut refused);
     a.mv(TP, T3);
-    a.sd(ZERO, STATE, TP);
-    a.mv(A0, A1);
-    a.load_literal(
-        T4,
-        system.hart + offset_of!(object::Hart, reservation) as u64,
-    );
-    a.end_reservation(T4);
+    a.sd(TP, STATE, TP);
     float::disable(a);
     a.li(T3, INTERRUPTS);
     a.csrw(csr::SIE, T3);

@@ -1,8 +1,10 @@
 //! Short circuits: portals whose whole work is done in the portal (USENIX paper, "Short-Circuit Portals").
 
-use super::asm::{csr, registers::*, Assembler, RETURN_LITERAL};
+use super::asm::{csr, registers::*, Assembler, Label, RETURN_LITERAL};
 use super::*;
 use pebble_abi::errno::Errno;
+use pebble_abi::layout::MAX_DOMAINS;
+use pebble_abi::object;
 
 use crate::System;
 
@@ -72,8 +74,18 @@ pub(super) fn wait_for_interrupt(a: &mut Assembler<'_>) {
     done(a);
 }
 
-pub(super) fn flush_domain(a: &mut Assembler<'_>) {
+/// Also forgets where the domain's last window was: its page-table page may be about to get another use.
+pub(super) fn flush_domain(a: &mut Assembler<'_>, system: &System) {
+    let mut nobody = Label::new();
     a.sfence(ZERO, A0);
+    a.li(T3, MAX_DOMAINS as i32);
+    a.bgeu(A0, T3, &mut nobody);
+    a.load_literal(T3, system.domains);
+    a.slli(T4, A0, object::DOMAIN_BYTES.ilog2());
+    a.add(T3, T3, T4);
+    a.li(T4, object::NO_SPAN as i32);
+    a.sd(T4, offset_of!(object::Domain, leaf_span) as i32, T3);
+    a.bind(&nobody);
     a.li(A0, 0);
     done(a);
 }

@@ -95,8 +95,7 @@ pub(super) fn interrupt(a: &mut Assembler<'_>, name: Name, system: &System) {
     a.csrr(T1, csr::SCAUSE);
     a.bge(T1, ZERO, &mut misuse);
     push_full(a, name, Cause::Trap);
-    a.li(T2, object::PARKED as i32);
-    a.sd(T2, STATE, TP);
+    a.sd(ZERO, STATE, TP);
     a.load_literal(T6, system.dispatcher.domain);
     enter_domain(a, T6, system);
     a.csrw(csr::SIE, ZERO);
@@ -110,6 +109,12 @@ pub(super) fn interrupt(a: &mut Assembler<'_>, name: Name, system: &System) {
     a.bind(&misuse);
     answer(a, Errno::NoSys.negated() as i32);
     a.mark_return();
+    // Another thread may have run: a store-conditional that the interrupt came before must fail.
+    a.load_literal(
+        T4,
+        system.hart + offset_of!(object::Hart, reservation) as u64,
+    );
+    a.end_reservation(T4);
     restore_full(a, system);
 }
 

@@ -70,6 +70,7 @@ pub const fn physical(address: u64) -> u64 {
 pub fn system(asid: bool, sstc: bool) -> System {
     System {
         threads: THREADS,
+        domains: domain(0),
         hart: HART,
         semaphores: SEMAPHORES,
         asid,

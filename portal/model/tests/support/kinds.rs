@@ -1,5 +1,6 @@
 //! Kinds of portals that are no calls: those that a program asks for.
 
+use pebble_abi::semaphore;
 use pebble_portal_model::Machine;
 use pebble_portal_spec::portal::Kind;
 
@@ -60,7 +61,9 @@ pub fn asking(random: &mut Random, shared: &Shared, kind: &Kind<'_>) -> Machine 
     let mut m = scenario::machine(random, shared, current);
     match kind {
         Kind::SemaphoreWait { index } | Kind::SemaphorePost { index } => {
-            let value = random.pick(&[-2, -1, 0, 1, 2, i32::MAX, i32::MIN, 1000]);
+            let value = random.pick(&[-3, -2, 0, 1, 2, i32::MAX, i32::MIN, 1000]);
+            let later = random.pick(&[0, -1, -2, -64]);
+            m.set_half(arena::SEMAPHORES + 4 * semaphore::LATER as u64, later);
             m.set_half(arena::SEMAPHORES + 4 * index, value);
         }
         Kind::SetTimer => m.x[11] |= 1 << 63,

@@ -68,6 +68,13 @@ fn buffer(random: &mut Random, low: bool) -> u64 {
     }
 }
 
+/// What the invoker's record says of one of its leaf tables: the number of 2 MiB, and where their entries are.
+fn leaf(random: &mut Random) -> (u64, u64) {
+    let (middle, leaf) = random.pick(&[(0, LEAVES[0]), (1, LEAVES[1]), (3, LEAVES[1])]);
+    let span = random.pick(&[0, 7]) * 512 + middle;
+    (span, leaf.wrapping_sub(span * PAGE))
+}
+
 fn page_tables(m: &mut Machine, random: &mut Random) {
     for root in [ROOT, OTHER_ROOT] {
         for index in 0..512 {
@@ -143,6 +150,14 @@ pub fn machine(random: &mut Random, shared: &Shared, current: u64) -> Machine {
         );
         m.set(record + field!(Domain.root), root);
         m.set(record + field!(Domain.asid), number + 1);
+        // What was remembered of the last window: nothing, or one of the invoker's two leaf tables.
+        let (span, bias) = if number != INVOKER || random.once_in(3) {
+            (object::NO_SPAN, random.word())
+        } else {
+            leaf(random)
+        };
+        m.set(record + field!(Domain.leaf_span), span);
+        m.set(record + field!(Domain.leaf_bias), bias);
         // Room for given pages, sometimes for too few.
         let gifts = WINDOWS + 2048 + 128 * number;
         m.set(
@@ -176,11 +191,18 @@ pub fn machine(random: &mut Random, shared: &Shared, current: u64) -> Machine {
         } else {
             random.below(9)
         };
+        let window = random.below(1 << 19) * PAGE;
+        let entry = WINDOWS + 8 * 16 * number;
+        let record = Stack::new(0, 0, window, entry);
         m.set(
-            stack(number) + field!(Stack.window_entry),
-            WINDOWS + 8 * 16 * number,
+            stack(number) + field!(Stack.window_bias),
+            record.window_bias,
         );
-        m.set(stack(number) + field!(Stack.window_used), used * PAGE);
+        m.set(stack(number) + field!(Stack.window_end), record.window_end);
+        m.set(
+            stack(number) + field!(Stack.window_next),
+            window + used * PAGE,
+        );
     }
     let record = domain(current);
     m.satp = m.get(record + field!(Domain.satp));
@@ -308,7 +330,9 @@ pub fn returning(m: &mut Machine, random: &mut Random, entry: u64, specification
     let current = m.get(THREAD + field!(Thread.stack));
     let pages = specification.window_pages() as u64;
     let used = pages + random.below(WINDOW_PAGES - pages + 1);
-    m.set(current + field!(Stack.window_used), used * PAGE);
+    let end = m.get(current + field!(Stack.window_end));
+    let next = end - (WINDOW_PAGES - used) * PAGE;
+    m.set(current + field!(Stack.window_next), next);
 }
 
 /// A thread that returns to the block at `entry`, known as `block`; with `float`, through a floating-point frame.
@@ -348,7 +372,7 @@ pub fn parked(m: &mut Machine, random: &mut Random, shared: &Shared) {
         THREADS + 8 * number,
         random.pick(&[OTHER, OTHER, OTHER, THREAD, 0]),
     );
-    m.x[10] = match random.below(8) {
+    m.x[11] = match random.below(8) {
         0 => random.word(),
         1 => random.below(300),
         _ => number,
@@ -369,7 +393,7 @@ pub fn parked(m: &mut Machine, random: &mut Random, shared: &Shared) {
         m.set(thread + field!(Thread.invocation), top);
         m.set(
             thread + field!(Thread.state),
-            random.pick(&[object::PARKED, object::PARKED, object::PARKED, 0, 7]),
+            random.pick(&[object::PARKED, object::PARKED, object::PARKED, 1, thread]),
         );
         m.set(thread + field!(Thread.hart), HART);
         m.set(top + field!(Frame.portal), portal);

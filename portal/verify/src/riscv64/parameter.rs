@@ -118,7 +118,8 @@ impl Parameters {
                 this.values[P::Counter as usize] = counters.wrapping_add(index.wrapping_mul(4));
                 this.values[P::Index as usize] = index;
                 let post = matches!(policy.kind, Kind::SemaphorePost { .. });
-                this.registers = 1 << register::A1;
+                // `t4`: a V that is left for later.
+                this.registers = 1 << register::A1 | 1 << register::T4;
                 this.shape = 2 | (policy.name.system as u64) << 2 | (post as u64) << 3;
                 this.open = 1 << P::Counter as u8 | 1 << P::Index as u8 | 1 << P::Name as u8;
                 if index >= (MAX_SEMAPHORES as u64).min(IMMEDIATES) {

@@ -2,7 +2,7 @@
 //! one, and which of their words portal code may touch.
 
 use core::mem::{offset_of, size_of};
-use pebble_abi::layout::{MAX_SEMAPHORES, MAX_THREADS, PAGE, PHYSMAP};
+use pebble_abi::layout::{MAX_DOMAINS, MAX_SEMAPHORES, MAX_THREADS, PAGE, PHYSMAP};
 use pebble_abi::object::{self, Domain, Frame, Hart, Stack, Thread};
 use pebble_portal_spec::portal::Kind;
 
@@ -186,7 +186,9 @@ impl Machine<'_> {
             ..
         } = self.terms.node(base)
         else {
-            return self.thread_slot(base, number);
+            return self
+                .thread_slot(base, number)
+                .or_else(|| self.numbered_domain(base, number));
         };
         if none != ZERO {
             return None;
@@ -198,10 +200,13 @@ impl Machine<'_> {
                 ..
             } = self.terms.node(table)
             {
-                let entries = offset == field!(Stack.window_entry);
+                let entries = offset == field!(Stack.window_bias);
                 if entries && self.record(state, stack) == Some(Record::Stack) {
                     return Some((Record::WindowEntry, base, i32::try_from(number).ok()?));
                 }
+            }
+            if number == 0 && self.is_leaf_entry(state, table, index) {
+                return Some((Record::PageTable, base, 0));
             }
             if self.is_page_table(state, table, number) && self.is_page_index(index) {
                 return Some((Record::PageTable, self.terms.add_number(base, number), 0));
@@ -215,14 +220,30 @@ impl Machine<'_> {
         let Node::Left { of, by: 3 } = self.terms.node(base) else {
             return None;
         };
-        let limit = self.terms.number(MAX_THREADS as u64);
-        let bounded = self.holds(crate::state::Test::LessUnsigned, of, limit, true);
+        let bounded =
+            matches!(self.terms.node(of), Node::And { mask, .. } if mask == MAX_THREADS as i16 - 1);
         let base = self.terms.add_number(base, number);
         (number as u64 == self.policy.system.threads && bounded).then_some((
             Record::Threads,
             base,
             0,
         ))
+    }
+
+    /// `domains + 128 * number + offset`, the number checked.
+    fn numbered_domain(&mut self, base: Term, number: i64) -> Option<(Record, Term, i32)> {
+        const BYTES: u64 = object::DOMAIN_BYTES;
+        let Node::Left { of, by } = self.terms.node(base) else {
+            return None;
+        };
+        let limit = self.terms.number(MAX_DOMAINS as u64);
+        let bounded = self.holds(crate::state::Test::LessUnsigned, of, limit, true);
+        let offset = (number as u64).wrapping_sub(self.policy.system.domains);
+        if !bounded || 1 << by != BYTES || offset >= BYTES {
+            return None;
+        }
+        let record = self.terms.add_number(base, number - offset as i64);
+        Some((Record::Domain, record, offset as i32))
     }
 
     /// Whether `table + number` is a page-table page: the root in a domain's record, or the table that a checked
@@ -243,6 +264,38 @@ impl Machine<'_> {
                     self.locate(state, base, offset),
                     Some((Record::PageTable, ..))
                 ) && self.leads_to_table(entry)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether `bias + index` is the entry of an address in a page-table page: the table less 4096 times the number of
+    /// its span, as the domain's record has it for that span or as it was worked out from the table itself, and eight
+    /// times the number of the address's page.
+    fn is_leaf_entry(&mut self, state: &State, bias: Term, index: Term) -> bool {
+        let Node::And { of, mask: -8 } = self.terms.node(index) else {
+            return false;
+        };
+        let Node::Right { of: address, by: 9 } = self.terms.node(of) else {
+            return false;
+        };
+        let span = self.terms.right(address, 21);
+        match self.terms.node(bias) {
+            Node::Load {
+                base,
+                offset,
+                width: Width::Double,
+            } => match self.locate(state, base, offset) {
+                Some((Record::Domain, domain, o)) if o == field!(Domain.leaf_bias) => {
+                    let known = self.terms.load(domain, field!(Domain.leaf_span));
+                    self.holds(crate::state::Test::Equal, known, span, true)
+                }
+                _ => false,
+            },
+            Node::Difference { left, right } => {
+                let above = self.terms.left(span, 12);
+                let (table, number) = self.terms.place(left, 0);
+                right == above && self.is_page_table(state, table, number)
             }
             _ => false,
         }

@@ -65,11 +65,18 @@ pub fn beside(repository: &Repository, row: &Row, path: &str) -> PathBuf {
     }
 }
 
-/// Through `pebble run`, as anybody would run it.
-fn one(repository: &Repository, row: &Row, run: &Run, samples: u32) -> Result<Vec<Samples>> {
+/// A run through `pebble run`, as anybody would run it.
+pub fn command(
+    repository: &Repository,
+    row: &Row,
+    run: &Run,
+    samples: u32,
+    options: &[&str],
+) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe().context("where is this command?")?);
     command.env("PEBBLE_ROOT", repository.root());
-    command.args(["run", "--icount", "--timeout", &TIMEOUT.to_string()]);
+    command.args(["run", "--timeout", &TIMEOUT.to_string()]);
+    command.args(options);
     if let Some(with) = &run.with {
         command.arg("--with").arg(beside(repository, row, with));
     }
@@ -78,7 +85,14 @@ fn one(repository: &Repository, row: &Row, run: &Run, samples: u32) -> Result<Ve
     }
     command.arg(beside(repository, row, &run.program));
     command.arg("--").arg(samples.to_string()).args(&run.args);
-    let done = process::capture(&mut command, Duration::from_secs(TIMEOUT + OVERHEAD))?;
+    Ok(command)
+}
+
+fn one(repository: &Repository, row: &Row, run: &Run, samples: u32) -> Result<Vec<Samples>> {
+    let mut command = command(repository, row, run, samples, &["--icount"])?;
+    // The end of the input would reach the guest at some moment of the host's time, in the middle of a measurement.
+    let limit = Duration::from_secs(TIMEOUT + OVERHEAD);
+    let done = process::capture_with_open_input(&mut command, limit)?;
     if !done.status.success() {
         bail!(
             "row {}: `{}` ends with {}:\n{}{}",

@@ -1,9 +1,12 @@
 //! `pebble bench`: runs the measurements of `bench/` in virtual time and shows what they say.
 //!
 //! `row` reads what is measured, `guest` runs it, `samples` holds what was told, `result` joins the two, `budget`
-//! compares with the limits, `table` shows it as text, `page` and `plot` as a page; `peer` measures another system.
+//! compares with the limits, `table` shows it as text, `page` and `plot` as a page, with
+//! what `trace` saw of single samples; `peer` measures another system.
 
+mod assembly;
 mod budget;
+mod debug;
 mod guest;
 mod page;
 mod peer;
@@ -13,6 +16,7 @@ mod row;
 mod rtl;
 mod samples;
 mod table;
+mod trace;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -67,7 +71,19 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Be
     }
     report.note(&format!("samples: {}", repository.show(&data)));
     if let Some(folder) = &options.report {
-        let file = page::write(folder, &measured, &budgets, peer.as_ref(), options.quick)?;
+        let mut listings = Vec::new();
+        for row in &measured {
+            report.step(&format!("row {}, step by step", row.row.number));
+            listings.push(trace::listings(repository, &row.row)?);
+        }
+        let shown = page::Shown {
+            measured: &measured,
+            listings: &listings,
+            budgets: &budgets,
+            peer: peer.as_ref(),
+            quick: options.quick,
+        };
+        let file = page::write(folder, &shown)?;
         report.note(&format!("report: {}", file.display()));
     }
     for complaint in &complaints {

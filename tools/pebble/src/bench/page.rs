@@ -9,6 +9,7 @@ use super::budget::{Budget, Standing};
 use super::peer::Peer;
 use super::result::{Figure, Measured};
 use super::samples::{number, Samples};
+use super::trace::Listing;
 use super::{plot, raw, table};
 
 const STYLE: &str = "body{font:15px/1.45 sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}\
@@ -27,54 +28,61 @@ that can be compared, as far as both do the same; what each figure does is said 
 <p>Overhead of reading the counter is subtracted. Median, minimum, 99th percentile and maximum are over all samples \
 after a warm-up. Where one sample covers several equal things, it is divided by their number.</p>";
 
+/// What a page shows.
+pub struct Shown<'a> {
+    /// Rows with their figures.
+    pub measured: &'a [Measured],
+    /// For each row, the figures whose instructions are listed.
+    pub listings: &'a [Vec<Listing>],
+    /// Limits.
+    pub budgets: &'a [Budget],
+    /// Another system.
+    pub peer: Option<&'a Peer>,
+    /// Few samples.
+    pub quick: bool,
+}
+
 /// Writes `index.html` and `data/` into `folder`; answers the page.
-pub fn write(
-    folder: &Path,
-    measured: &[Measured],
-    budgets: &[Budget],
-    peer: Option<&Peer>,
-    quick: bool,
-) -> Result<PathBuf> {
+pub fn write(folder: &Path, shown: &Shown<'_>) -> Result<PathBuf> {
     let data = folder.join("data");
     std::fs::create_dir_all(&data).with_context(|| format!("cannot make {}", data.display()))?;
     let save = |file: PathBuf, text: String| {
         std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
     };
-    for row in measured {
+    for row in shown.measured {
         save(data.join(format!("{}.txt", row.row.name)), raw(row))?;
     }
-    if let Some(peer) = peer {
+    if let Some(peer) = shown.peer {
         let lines: String = peer.figures.iter().map(|f| f.line() + "\n").collect();
         save(data.join("linux.txt"), lines)?;
     }
     let file = folder.join("index.html");
-    save(file.clone(), page(measured, budgets, peer, quick)?)?;
+    save(file.clone(), page(shown)?)?;
     Ok(file)
 }
 
-fn page(
-    measured: &[Measured],
-    budgets: &[Budget],
-    peer: Option<&Peer>,
-    quick: bool,
-) -> Result<String> {
+fn page(shown: &Shown<'_>) -> Result<String> {
     let mut html = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Pebble: measurements</title>\
          <style>{STYLE}</style><h1>Pebble: measurements</h1>"
     );
-    if quick {
+    if shown.quick {
         html.push_str("<p class=\"held\">The quick form: few samples.</p>");
     }
     html.push_str(MEANING);
-    if let Some(peer) = peer {
+    if let Some(peer) = shown.peer {
         let _ = write!(
             html,
             "<p class=\"note\">{}; <a href=\"data/linux.txt\">all samples</a></p>",
             escape(&peer.line())
         );
     }
-    for row in measured {
-        section(&mut html, row, budgets, peer)?;
+    let mut listings = shown.listings.iter();
+    for row in shown.measured {
+        section(&mut html, row, shown.budgets, shown.peer)?;
+        for listing in listings.next().into_iter().flatten() {
+            lines(&mut html, listing);
+        }
     }
     html.push_str("</html>\n");
     Ok(html)
@@ -124,6 +132,26 @@ fn section(
         row.name
     );
     Ok(())
+}
+
+/// Where the instructions of one sample went: sums, and every line.
+fn lines(html: &mut String, listing: &Listing) {
+    let _ = write!(
+        html,
+        "<details><summary>{}: where {} instructions go</summary><table><tr><th>instructions<th class=\"w\">place",
+        escape(&listing.figure),
+        listing.count()
+    );
+    for stretch in &listing.stretches {
+        let _ = write!(
+            html,
+            "<tr><td>{}<td class=\"w\"><details><summary>{}</summary><pre>{}</pre></details>",
+            stretch.lines.len(),
+            escape(&stretch.place),
+            escape(&stretch.lines.join("\n"))
+        );
+    }
+    html.push_str("</table></details>");
 }
 
 fn line(
@@ -197,6 +225,7 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::trace::Stretch;
     use super::*;
 
     #[test]
@@ -208,9 +237,23 @@ mod tests {
         )?;
         let told = Samples::parse("figure a parts=1 overhead=1 21:10")?;
         let measured = [Measured::new(row, told.into_iter().collect(), false)?];
-        let file = write(folder.path(), &measured, &[], None, false)?;
-        let html = std::fs::read_to_string(file)?;
-        for part in ["1. A &lt; B", "<b>20</b>", "41-45", "<svg"] {
+        let listing = Listing {
+            figure: "a".into(),
+            stretches: vec![Stretch {
+                place: "trampoline".into(),
+                lines: vec!["0  nop".into()],
+            }],
+        };
+        let shown = Shown {
+            measured: &measured,
+            listings: &[vec![listing]],
+            budgets: &[],
+            peer: None,
+            quick: false,
+        };
+        let html = std::fs::read_to_string(write(folder.path(), &shown)?)?;
+        let parts = ["1. A &lt; B", "<b>20</b>", "41-45", "<svg", "where 1 instr"];
+        for part in parts {
             assert!(html.contains(part), "{part}");
         }
         let data = std::fs::read_dir(folder.path().join("data"))?.count();

@@ -52,7 +52,8 @@ pub fn bars(measured: &Measured, peer: &dyn Fn(&str) -> Option<f64>) -> Result<O
     let mut bars = Vec::new();
     for figure in &measured.figures {
         let value = figure.summary.median;
-        if figure.what.is_none() || value <= 0.0 {
+        // Ratios and differences have another scale.
+        if figure.what.is_none() || figure.samples.is_none() || value <= 0.0 {
             continue;
         }
         bars.push(Bar {
@@ -91,7 +92,8 @@ fn draw_bars(bars: &[Bar]) -> Result<String> {
     let low = 10f64.powf((least / 2.0).log10().floor());
     let mut text = String::new();
     {
-        let size = (WIDTH, BAR * bars.len() as u32 + 60);
+        // Margins of 8, and 30 for the scale: what is left is a whole number of bars.
+        let size = (WIDTH, BAR * bars.len() as u32 + 46);
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
         let mut chart = ChartBuilder::on(&root)
             .margin(8)

@@ -27,6 +27,9 @@ pub struct Row {
     /// What runs.
     #[serde(rename = "run")]
     pub runs: Vec<Run>,
+    /// Figures of the first run whose instructions the report lists, in the order in which they are told.
+    #[serde(default)]
+    pub lines: Vec<String>,
     /// What is known about the figures that are told.
     #[serde(default, rename = "figure")]
     pub figures: Vec<Figure>,
@@ -270,6 +273,7 @@ mod tests {
             title: String::new(),
             method: String::new(),
             runs: vec![],
+            lines: vec![],
             figures: vec![],
             derived: vec![],
         };

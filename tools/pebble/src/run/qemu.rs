@@ -68,6 +68,8 @@ pub fn command(machine: &Machine, nucleus: &Path, bundle: &Path, folder: &Path) 
         .arg(bundle);
     if machine.icount {
         command.args(["-icount", "shift=0,sleep=off"]);
+        // The time of day too: how it is read depends on it.
+        command.args(["-rtc", "base=2026-01-01,clock=vm"]);
     }
     if let Some(accel) = &machine.accel {
         command.args(["-accel", accel]);

@@ -95,7 +95,7 @@ impl Dump {
             number: self.half(base + offset_of!(Thread, number) as u64)?,
             home: self.half(base + offset_of!(Thread, home) as u64)?,
             domain: self.domain(field(offset_of!(Thread, domain))?).unwrap_or(0),
-            running: field(offset_of!(Thread, state))? == object::RUNNING,
+            running: field(offset_of!(Thread, state))? != object::PARKED,
             frames: self.frames(base, self.offset(field(offset_of!(Thread, invocation))?)?),
         })
     }

@@ -88,7 +88,7 @@ pub fn started<P: Policy>(cycles_per_kilotick: u64) -> Box<Scheduler<P, Simulate
     let mut scheduler = Box::new(Scheduler::<P, Simulated>::NEW);
     scheduler.machine.cycles_per_kilotick = cycles_per_kilotick;
     let next = scheduler.start(INIT, IDLE.into(), TIMEBASE);
-    assert_eq!((next.thread, next.result), (INIT.into(), 0));
+    assert_eq!((next.thread(), next.result()), (INIT.into(), 0));
     scheduler.machine.reading = 0;
     assert_eq!(scheduler.threads[INIT].home, role::INIT as u8);
     scheduler

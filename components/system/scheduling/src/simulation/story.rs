@@ -2,6 +2,7 @@
 
 use pebble_abi::entry::scheduler::KEEP_RESULT;
 use pebble_abi::errno::Errno;
+use pebble_abi::semaphore::waiting;
 
 use super::model::Model;
 use super::{in_state, members, started, Dice, Simulated, IDLE};
@@ -17,6 +18,8 @@ pub struct Story<P, N> {
     /// The thread that makes the present call.
     caller: u8,
     semaphores: Vec<u16>,
+    /// The V that was left for the next entry.
+    later: Option<u16>,
     /// Whether new threads may have a budget.
     budgets: bool,
     /// How often each kind of operation did something.
@@ -39,6 +42,7 @@ impl<P: Policy, N: Policy> Story<P, N> {
             threads,
             caller: IDLE,
             semaphores,
+            later: None,
             budgets,
             done: Default::default(),
         }
@@ -76,7 +80,22 @@ impl<P: Policy, N: Policy> Story<P, N> {
         self.real.machine.cycles()
     }
 
+    /// The scheduler is entered: a V that was left is done now, and nobody takes over because of it.
+    fn enter(&mut self) {
+        if let Some(semaphore) = self.later.take() {
+            let now = self.now();
+            assert_eq!(self.model.v(semaphore, now), 0);
+            let first = self.model.policy.first();
+            assert_eq!(
+                first, self.model.running,
+                "a V that was left changes who runs"
+            );
+        }
+        self.real.begin();
+    }
+
     fn interrupt(&mut self, kind: &'static str) {
+        self.enter();
         let (now, current) = (self.now(), self.model.running);
         self.model.answers[current as usize] = None;
         let next = match kind {
@@ -99,13 +118,14 @@ impl<P: Policy, N: Policy> Story<P, N> {
         *self.done.entry(kind).or_default() += 1;
         let running = self.model.running;
         assert_eq!(
-            next.thread,
+            next.thread(),
             u64::from(running),
             "after {kind}: which thread runs"
         );
         if let Some(answer) = self.model.answers[running as usize].take() {
             assert_eq!(
-                next.result, answer,
+                next.result(),
+                answer,
                 "after {kind}: what thread {running} is answered"
             );
         }
@@ -140,6 +160,10 @@ impl<P: Policy, N: Policy> Story<P, N> {
         if current == IDLE && matches!(choice, 2..=4 | 8 | 12 | 15 | 17) {
             // Idle must stay ready; everything else it may do here, or else nothing would ever happen again.
             choice = 9;
+        }
+        // P and V mostly stay out of the scheduler.
+        if !matches!(choice, 2..=7) {
+            self.enter();
         }
         match choice {
             0 | 1 => {
@@ -211,6 +235,9 @@ impl<P: Policy, N: Policy> Story<P, N> {
     fn p(&mut self) {
         let (current, semaphore) = (self.model.running, self.semaphore());
         let counter = self.real.machine.counters().get(semaphore);
+        if counter <= 0 {
+            self.enter();
+        }
         let answer = self.model.p(semaphore);
         if counter > 0 {
             assert_eq!(answer, Some(0), "P passes without the scheduler");
@@ -220,10 +247,20 @@ impl<P: Policy, N: Policy> Story<P, N> {
         }
     }
 
-    /// As portal code does it: inline while the counter is not negative.
+    /// As portal code does it: inline while the counter is not negative, and left for later where the scheduler allows.
     fn v(&mut self) {
         let (current, semaphore, now) = (self.model.running, self.semaphore(), self.now());
         let counter = self.real.machine.counters().get(semaphore);
+        if counter != crate::Counters::CLOSED && self.real.machine.counters().may_leave(counter) {
+            assert_eq!(self.later, None, "one V at a time is left");
+            self.real.machine.counters().leave(semaphore);
+            self.later = Some(semaphore);
+            *self.done.entry("v left for later").or_default() += 1;
+            return;
+        }
+        if counter < 0 {
+            self.enter();
+        }
         let answer = self.model.v(semaphore, now);
         if counter >= 0 {
             assert_eq!(answer, 0, "V passes without the scheduler");
@@ -344,7 +381,7 @@ impl<P: Policy, N: Policy> Story<P, N> {
             return self.called("sem alloc", -22, next);
         }
         // Which index is the scheduler's choice, as long as it is free.
-        let index = u16::try_from(next.result).expect("an index");
+        let index = u16::try_from(next.result()).expect("an index");
         assert!(
             index as usize >= pebble_abi::semaphore::FIRST_FREE,
             "a fixed semaphore was given out"
@@ -377,7 +414,7 @@ impl<P: Policy, N: Policy> Story<P, N> {
                 );
             }
         }
-        let mut waiting = Vec::new();
+        let mut in_queues = Vec::new();
         for &semaphore in &self.semaphores {
             let list = members(&self.real, self.real.semaphores.waiters(semaphore));
             assert_eq!(
@@ -387,14 +424,16 @@ impl<P: Policy, N: Policy> Story<P, N> {
             let counter = self.real.machine.counters().get(semaphore);
             match self.model.counters.get(&semaphore) {
                 Some(&expected) => {
+                    let waiting = waiting(counter);
+                    let count = if counter < 0 { -waiting } else { counter };
                     assert_eq!(
-                        i64::from(counter),
+                        i64::from(count),
                         expected,
                         "counter of semaphore {semaphore}"
                     );
                     assert_eq!(
                         list.len() as i32,
-                        (-counter).max(0),
+                        waiting,
                         "counter and waiters of {semaphore}"
                     );
                 }
@@ -404,11 +443,11 @@ impl<P: Policy, N: Policy> Story<P, N> {
                     "semaphore {semaphore} is not in use"
                 ),
             }
-            waiting.extend(list);
+            in_queues.extend(list);
         }
-        waiting.sort_unstable();
+        in_queues.sort_unstable();
         assert_eq!(
-            waiting,
+            in_queues,
             in_state(&self.real, State::Waiting),
             "a waiting thread is in one queue"
         );
@@ -432,6 +471,17 @@ impl<P: Policy, N: Policy> Story<P, N> {
         let running = self.model.running;
         if let Some(allowed) = self.real.policy.allowance(&self.real.threads, running) {
             due = due.min(self.model.since + allowed);
+        }
+        // Whoever would take turns with the running thread must not wait longer than its turn.
+        let woken = self
+            .later
+            .and_then(|semaphore| self.model.waiting[semaphore as usize].front());
+        if let Some(&woken) = woken {
+            let (threads, level) = (&self.real.threads, self.real.threads[running].priority);
+            assert!(threads[woken].priority <= level, "thread {woken} must run");
+            if threads[woken].priority == level {
+                due = due.min(self.model.since + threads[running].remaining);
+            }
         }
         if due != u64::MAX {
             let tick = self.real.machine.cycles_per_kilotick / 1000 + 1;

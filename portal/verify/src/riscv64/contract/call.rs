@@ -13,7 +13,11 @@ use super::*;
 pub(super) fn leave(mut exit: Exit<'_, '_>, specification: &Specification) -> Result<(), Reason> {
     let frame = frame_bytes(&exit.machine.policy.kind);
     // Entries of window pages wait there until the call commits.
-    exit.scratch = -frame - 8 * gift::scratch_words(specification)..-frame;
+    let words = 8 * gift::scratch_words(specification);
+    // A call with one window page that does not happen may have begun with the frame: that is not the stack's top yet.
+    let begun = window::is_alone(specification);
+    exit.scratch = -frame - words..if begun { 0 } else { -frame };
+    window::noted(&mut exit)?;
     let callee = exit.wished(Parameter::Domain);
     let stack = match specification.stack {
         Stack::New => exit.load(callee, field!(Domain.stacks)),
@@ -83,6 +87,7 @@ fn commit(
     let partial = specification.state == Kept::Partial;
     let bytes = frame_bytes(&exit.machine.policy.kind);
     let top = exit.top;
+    exit.scratch.end = -bytes;
     let callee = exit.wished(Parameter::Domain);
     exit.to_user()?;
     depth(&mut exit)?;

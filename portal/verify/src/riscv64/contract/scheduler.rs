@@ -3,8 +3,10 @@
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{GATE, GATE_SWITCH, MAX_THREADS};
 use pebble_abi::object::{
-    Domain, Frame, Hart, Thread, FRAME_HEADER, PARTIAL_FRAME, PARTIAL_REGISTERS,
+    self, Domain, Frame, Thread, FRAME_HEADER, PARTIAL_FRAME, PARTIAL_REGISTERS,
 };
+
+use pebble_abi::semaphore::LATER;
 
 use super::*;
 use crate::decode::Width;
@@ -19,11 +21,6 @@ pub(super) fn enter(
     entry: u64,
     argument: Option<Parameter>,
 ) -> Result<(), Reason> {
-    let (top, limit) = call::limit(&mut exit);
-    if exit.machine.holds(Test::LessUnsigned, top, limit, true) {
-        return exit.answer(Errno::TooDeep);
-    }
-    call::depth(&mut exit)?;
     park(&mut exit)?;
     if let Some(argument) = argument {
         let argument = exit.wished(argument);
@@ -57,6 +54,27 @@ pub(super) fn semaphore(mut exit: Exit<'_, '_>, post: bool) -> Result<(), Reason
         return exit.finish();
     }
     exit.fact(Test::Less, left, right, !inline, "the semaphore's counter")?;
+    if post {
+        let later = exit.machine.policy.system.semaphores + 4 * LATER as u64;
+        let later = exit.number(later);
+        let allowed = exit.machine.terms.term(Node::Load {
+            base: later,
+            offset: 0,
+            width: Width::Word,
+        });
+        if exit.machine.holds(Test::Less, next, allowed, false) {
+            exit.to_user()?;
+            let which = exit.machine.terms.add_number(later, 4);
+            let index = exit.wished(Parameter::Index);
+            exit.memory(later, 0, ZERO, "the word that says which V may be left")?;
+            exit.memory(which, 0, index, "the semaphore of the V that is left")?;
+            exit.set(register::A0, ZERO);
+            exit.sepc = exit.input(register::RA);
+            return exit.finish();
+        }
+        let what = "whether the V may be left";
+        exit.fact(Test::Less, next, allowed, true, what)?;
+    }
     let scheduler = exit.machine.policy.system.scheduler;
     enter(
         exit,
@@ -111,7 +129,6 @@ fn park(exit: &mut Exit<'_, '_>) -> Result<(), Reason> {
         sp,
         "the frame's stack pointer",
     )?;
-    exit.memory(top, -bytes + field!(Frame.stack), ZERO, "the frame's stack")?;
     exit.memory(top, -bytes + HEADER, tp, "the frame's thread pointer")?;
     for (index, number) in PARTIAL_REGISTERS.into_iter().enumerate().skip(1) {
         let value = exit.input(number);
@@ -160,45 +177,27 @@ pub(super) fn resume(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     exit.finish()
 }
 
-/// The switch: the parked thread `a0` goes on with the return code of its top frame, its result is `a1`.
+const _: () = assert!(object::PARKED == 0);
+
+/// The switch: the parked thread `a1` goes on with the return code of its top frame, its result is `a0`.
 pub(super) fn switch(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
-    let (index, result) = (exit.input(register::A0), exit.input(register::A1));
-    let limit = exit.number(MAX_THREADS as u64);
-    let offset = exit.machine.terms.left(index, 3);
-    let slot = exit
-        .machine
-        .terms
-        .add_number(offset, exit.machine.policy.system.threads as i64);
+    let number = exit.input(register::A1);
+    let terms = &mut exit.machine.terms;
+    let index = terms.and(number, MAX_THREADS as i16 - 1);
+    let offset = terms.left(index, 3);
+    let slot = terms.add_number(offset, exit.machine.policy.system.threads as i64);
     let thread = exit.load(slot, 0);
     let state = exit.load(thread, field!(Thread.state));
-    let difference = exit
-        .machine
-        .terms
-        .add_number(state, -(object::PARKED as i64));
     if exit.way == Way::User {
-        let refused = exit.machine.holds(Test::LessUnsigned, index, limit, false)
-            || exit.machine.is_zero(thread)
-            || exit.machine.is_not_zero(difference);
-        if !refused {
+        if !exit.machine.is_zero(thread) && !exit.machine.is_not_zero(state) {
             return Err(Reason::Check("the thread cannot be resumed"));
         }
         return exit.answer(Errno::NoSuchProcess);
     }
-    exit.fact(
-        Test::LessUnsigned,
-        index,
-        limit,
-        true,
-        "the thread's number",
-    )?;
     exit.zero(thread, false, "the thread exists")?;
-    exit.zero(difference, true, "the thread is parked")?;
-    exit.memory(thread, field!(Thread.state), ZERO, "the thread's state")?;
+    exit.zero(state, true, "the thread is parked")?;
+    exit.memory(thread, field!(Thread.state), thread, "the thread's state")?;
     exit.set(register::TP, thread);
-    exit.set(register::A0, result);
-    let reservation = exit.machine.policy.system.hart + field!(Hart.reservation) as u64;
-    let reservation = exit.number(reservation);
-    exit.effect(Event::EndReservation(reservation), 0, Reason::Privilege)?;
     exit.unit = FloatUnit::Off;
     exit.sie = exit.number(INTERRUPTS);
     let top = exit.load(thread, field!(Thread.invocation));

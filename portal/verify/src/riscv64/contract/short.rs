@@ -1,6 +1,7 @@
 //! Short circuits, the return slot and slots without a portal.
 
 use pebble_abi::errno::Errno;
+use pebble_abi::layout::MAX_DOMAINS;
 use pebble_abi::object::{Domain, Thread};
 use pebble_portal_spec::portal::Kind;
 
@@ -64,6 +65,28 @@ pub(super) fn leave(mut exit: Exit<'_, '_>, kind: &Kind<'_>) -> Result<(), Reaso
                 asid: Some(first),
             };
             exit.effect(flush, 0, Reason::Flush)?;
+            let limit = exit.number(MAX_DOMAINS as u64);
+            let numbered = exit.machine.holds(Test::LessUnsigned, first, limit, true);
+            exit.fact(
+                Test::LessUnsigned,
+                first,
+                limit,
+                numbered,
+                "the domain's number",
+            )?;
+            if numbered {
+                let domains = exit.machine.policy.system.domains;
+                let terms = &mut exit.machine.terms;
+                let record = terms.left(first, object::DOMAIN_BYTES.ilog2() as u8);
+                let record = terms.add_number(record, domains as i64);
+                let none = exit.number(object::NO_SPAN);
+                exit.memory(
+                    record,
+                    field!(Domain.leaf_span),
+                    none,
+                    "the span that the domain's record names",
+                )?;
+            }
             ZERO
         }
         Kind::FlushPage => {

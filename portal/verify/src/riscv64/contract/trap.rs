@@ -2,7 +2,9 @@
 
 use pebble_abi::errno::Errno;
 use pebble_abi::layout::{GATE, GATE_RETURN};
-use pebble_abi::object::{full_offset, Domain, Frame, Stack, Thread, FULL_FRAME, FULL_REGISTERS};
+use pebble_abi::object::{
+    full_offset, Domain, Frame, Hart, Stack, Thread, FULL_FRAME, FULL_REGISTERS,
+};
 
 use super::*;
 
@@ -66,6 +68,11 @@ fn pushed(exit: &mut Exit<'_, '_>, portal: Option<u64>, call: bool) -> Result<()
 pub(super) fn restore(mut exit: Exit<'_, '_>) -> Result<(), Reason> {
     let pc = exit.load(FRAME, field!(Frame.pc));
     let result = exit.load(FRAME, full_offset(register::A0) as i32);
+    if matches!(exit.machine.policy.kind, Kind::Interrupt) {
+        let reservation = exit.machine.policy.system.hart + field!(Hart.reservation) as u64;
+        let reservation = exit.number(reservation);
+        exit.effect(Event::EndReservation(reservation), 0, Reason::Privilege)?;
+    }
     restored(exit, pc, result)
 }
 

@@ -1,6 +1,6 @@
 //! Windows: which page-table entries a call may write, and that the return takes the same ones away.
 
-use pebble_abi::layout::{PAGE, WINDOW_PAGES};
+use pebble_abi::layout::PAGE;
 use pebble_abi::object::{Domain, Stack, Thread};
 use pebble_abi::page_table::{self, PageTemplate};
 use pebble_portal_spec::{Argument, Specification};
@@ -13,6 +13,11 @@ const READABLE: i16 = 0x13;
 const WRITABLE: i16 = 0x17;
 /// Accessed and dirty.
 const ACCESSED_DIRTY: i16 = 0xc0;
+
+/// The bits of an entry that are not a page's number.
+const FLAGS: i16 = 0x3ff;
+/// Bits of an address within the span of one page-table page.
+const SPAN_SHIFT: u8 = 21;
 
 /// Bits of an entry that mean nothing to the processor.
 const SOFTWARE: u32 = (page_table::SHARED_UNTIL_WRITTEN | page_table::BORROWED) as u32;
@@ -93,6 +98,8 @@ pub(super) struct Page {
     pub place: Term,
     /// The entry.
     pub entry: Term,
+    /// The address of its table, less what the number of its span adds; zero where nobody asks.
+    bias: Term,
     /// The comparisons with zero that it must pass to be there with the rights that its letter needs.
     pub checks: [Term; 4],
 }
@@ -103,8 +110,19 @@ pub(crate) struct Pages {
     used: usize,
 }
 
-/// Domain, address of the buffer, number of the page, rights.
-type PageKey = (Term, Term, usize, i16);
+/// Domain, address of the buffer, number of the page, rights, how the path found its entry.
+type PageKey = (Term, Term, usize, i16, Found);
+
+/// How a path finds a page's entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// By a walk.
+    Walked,
+    /// By a walk whose last table the domain's record now names.
+    Noted,
+    /// In the table that the domain's record named.
+    Remembered,
+}
 
 impl Pages {
     pub(crate) const fn new() -> Self {
@@ -141,7 +159,13 @@ impl Page {
         number: usize,
         buffer: &Buffer,
     ) -> Page {
-        let key = (domain, start, number, buffer.rights());
+        let key = (
+            domain,
+            start,
+            number,
+            buffer.rights(),
+            Found::of(exit, domain, start, number, buffer),
+        );
         if let Some(page) = exit.machine.pages.find(key) {
             return page;
         }
@@ -150,7 +174,12 @@ impl Page {
         page
     }
 
-    fn walk(exit: &mut Exit<'_, '_>, (domain, start, number, rights): PageKey) -> Page {
+    fn walk(exit: &mut Exit<'_, '_>, key: PageKey) -> Page {
+        let (domain, start, number, rights, found) = key;
+        if found == Found::Remembered {
+            let bias = exit.load(domain, field!(Domain.leaf_bias));
+            return Page::at(exit, start, bias, rights, None);
+        }
         let mut table = exit.load(domain, field!(Domain.root));
         let terms = &mut exit.machine.terms;
         let address = terms.add_number(start, number as i64 * PAGE as i64);
@@ -179,22 +208,129 @@ impl Page {
             let frame = terms.right(entry, 10);
             let frame = terms.left(frame, 12);
             table = terms.add_number(frame, pebble_abi::layout::PHYSMAP as i64);
+            if level == 1 && found == Found::Noted {
+                let span = terms.right(address, SPAN_SHIFT);
+                let above = terms.left(span, 12);
+                let bias = terms.subtract(table, above);
+                return Page::at(exit, address, bias, rights, Some(checks));
+            }
         }
         Page {
             address,
             place,
             entry,
+            bias: ZERO,
             checks,
         }
     }
 
-    /// The entry for the callee: the same page, the window's rights, never executable.
+    /// The page at `address`, whose entry is found from the bias of its table; `walked`: what the upper levels had to
+    /// pass, if they were looked at.
+    fn at(
+        exit: &mut Exit<'_, '_>,
+        address: Term,
+        bias: Term,
+        rights: i16,
+        walked: Option<[Term; 4]>,
+    ) -> Page {
+        let terms = &mut exit.machine.terms;
+        let index = terms.right(address, 9);
+        let index = terms.and(index, -8);
+        let place = terms.add(bias, index);
+        let entry = terms.load(place, 0);
+        let bits = terms.and(entry, rights);
+        let last = terms.add_number(bits, -(rights as i64));
+        let mut checks = walked.unwrap_or([last; 4]);
+        checks[3] = last;
+        Page {
+            address,
+            place,
+            entry,
+            bias,
+            checks,
+        }
+    }
+
+    /// The entry for the callee: the same page, the window's rights, which the entry was found to have, and nothing else;
+    /// never executable.
     fn shown(&self, exit: &mut Exit<'_, '_>, rights: i16) -> Term {
         let terms = &mut exit.machine.terms;
-        let page = terms.right(self.entry, 10);
-        let page = terms.left(page, 10);
-        terms.or(page, rights | ACCESSED_DIRTY)
+        let kept = terms.and(self.entry, !(FLAGS & !(rights | ACCESSED_DIRTY)));
+        terms.or(kept, ACCESSED_DIRTY)
     }
+}
+
+impl Found {
+    /// The first page that a call looks at, if it is a window's, is looked for in the domain's record first.
+    fn of(
+        exit: &mut Exit<'_, '_>,
+        domain: Term,
+        start: Term,
+        number: usize,
+        buffer: &Buffer,
+    ) -> Found {
+        let first = first_window(&exit.machine.policy.kind);
+        if number != 0 || first.is_none_or(|first| first.register != buffer.register) {
+            return Found::Walked;
+        }
+        let noted = exit.load(domain, field!(Domain.leaf_span));
+        let span = exit.machine.terms.right(start, SPAN_SHIFT);
+        match exit.machine.holds(Test::Equal, noted, span, true) {
+            true => Found::Remembered,
+            false => Found::Noted,
+        }
+    }
+}
+
+/// Whether the call looks at one page, which is a window's.
+pub(super) fn is_alone(specification: &Specification) -> bool {
+    specification.window_pages() == 1 && buffers(specification).count() == 1
+}
+
+/// The window whose first page is the first that a call looks at.
+fn first_window(kind: &Kind<'_>) -> Option<Buffer> {
+    let Kind::Call { specification, .. } = kind else {
+        return None;
+    };
+    buffers(specification)
+        .find(|buffer| !matches!(buffer.letter, Argument::Take(_)))
+        .filter(|buffer| buffer.letter.window().is_some())
+}
+
+/// A call that found another span in the invoker's record than its first window's has walked to that window's table; if
+/// there is one, the record now names it. That is no commit: whatever follows, the record says the truth.
+pub(super) fn noted(exit: &mut Exit<'_, '_>) -> Result<(), Reason> {
+    let Some(buffer) = first_window(&exit.machine.policy.kind) else {
+        return Ok(());
+    };
+    let invoker = exit.load(THREAD, field!(Thread.domain));
+    let start = exit.input(buffer.register);
+    let before = exit.load(invoker, field!(Domain.leaf_span));
+    let span = exit.machine.terms.right(start, SPAN_SHIFT);
+    if !exit.machine.holds(Test::Equal, before, span, false) {
+        return Ok(());
+    }
+    let page = Page::new(exit, invoker, start, 0, &buffer);
+    if !page.checks[..3]
+        .iter()
+        .all(|check| exit.machine.is_zero(*check))
+    {
+        return Ok(());
+    }
+    let bias = page.bias;
+    exit.memory(
+        invoker,
+        field!(Domain.leaf_span),
+        span,
+        "the span that the domain's record names",
+    )?;
+    exit.memory(
+        invoker,
+        field!(Domain.leaf_bias),
+        bias,
+        "where the record says its entries are",
+    )?;
+    Ok(())
 }
 
 /// Offset within a page, by shifting out what is above.
@@ -203,23 +339,25 @@ pub(super) fn within_page(exit: &mut Exit<'_, '_>, address: Term) -> Term {
     exit.machine.terms.right(above, 52)
 }
 
-/// The stack's window pages in use, and the comparison that says there is room.
+/// The comparison that says whether the stack has the window pages that the call needs: with `truth`, that it has not.
 pub(super) fn room(
     exit: &mut Exit<'_, '_>,
     specification: &Specification,
     stack: Term,
     truth: bool,
 ) -> Result<(), Reason> {
-    let pages = specification.window_pages() as u64;
-    let used = exit.load(stack, field!(Stack.window_used));
-    let most = exit.number((WINDOW_PAGES - pages) * PAGE);
-    exit.fact(
-        Test::LessUnsigned,
-        most,
-        used,
-        truth,
-        "window pages left on the stack",
-    )
+    let pages = specification.window_pages();
+    let end = exit.load(stack, field!(Stack.window_end));
+    let next = exit.load(stack, field!(Stack.window_next));
+    let what = "window pages left on the stack";
+    if pages == 1 {
+        return exit.fact(Test::Equal, end, next, truth, what);
+    }
+    let terms = &mut exit.machine.terms;
+    let left = terms.subtract(end, next);
+    let left = terms.right(left, 12);
+    let missing = terms.add_number(left, -(pages as i64));
+    exit.fact(Test::Less, missing, ZERO, truth, what)
 }
 
 /// A call with windows has opened them on `stack`.
@@ -233,15 +371,14 @@ pub(super) fn opened(
         return Ok(());
     }
     room(exit, specification, stack, false)?;
-    let entries = exit.load(stack, field!(Stack.window_entry));
-    let window = exit.load(stack, field!(Stack.window));
-    let mut used = exit.load(stack, field!(Stack.window_used));
+    let bias = exit.load(stack, field!(Stack.window_bias));
+    let mut next = exit.load(stack, field!(Stack.window_next));
     let invoker = exit.load(THREAD, field!(Thread.domain));
     let shown = |buffer: &Buffer| buffer.letter.window().is_some();
     for buffer in buffers(specification).filter(shown) {
         let original = exit.input(buffer.register);
-        let shifted = exit.machine.terms.right(used, 9);
-        let place = exit.machine.terms.add(entries, shifted);
+        let shifted = exit.machine.terms.right(next, 9);
+        let place = exit.machine.terms.add(bias, shifted);
         for number in 0..buffer.pages {
             let page = Page::new(exit, invoker, original, number, &buffer);
             for check in page.checks {
@@ -261,16 +398,15 @@ pub(super) fn opened(
         }
         let within = within_page(exit, original);
         let terms = &mut exit.machine.terms;
-        let start = terms.add(window, used);
-        let address = terms.add(within, start);
-        used = terms.add_number(used, (buffer.pages as u64 * PAGE) as i64);
+        let address = terms.add(within, next);
+        next = terms.add_number(next, (buffer.pages as u64 * PAGE) as i64);
         exit.set(buffer.register, address);
     }
     exit.memory(
         stack,
-        field!(Stack.window_used),
-        used,
-        "the stack's window pages in use",
+        field!(Stack.window_next),
+        next,
+        "the stack's first free window page",
     )?;
     Ok(())
 }
@@ -315,19 +451,17 @@ pub(super) fn closed(exit: &mut Exit<'_, '_>, pages: usize) -> Result<(), Reason
         return Ok(());
     }
     let stack = exit.load(THREAD, field!(Thread.stack));
-    let entries = exit.load(stack, field!(Stack.window_entry));
-    let window = exit.load(stack, field!(Stack.window));
-    let used = exit.load(stack, field!(Stack.window_used));
+    let bias = exit.load(stack, field!(Stack.window_bias));
+    let next = exit.load(stack, field!(Stack.window_next));
     let terms = &mut exit.machine.terms;
-    let used = terms.add_number(used, -((pages as u64 * PAGE) as i64));
-    let shifted = terms.right(used, 9);
-    let place = terms.add(entries, shifted);
-    let start = terms.add(window, used);
+    let start = terms.add_number(next, -((pages as u64 * PAGE) as i64));
+    let shifted = terms.right(start, 9);
+    let place = terms.add(bias, shifted);
     exit.memory(
         stack,
-        field!(Stack.window_used),
-        used,
-        "the stack's window pages in use",
+        field!(Stack.window_next),
+        start,
+        "the stack's first free window page",
     )?;
     for page in 0..pages {
         let cleared = exit.memory(
