@@ -92,6 +92,11 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Be
     Ok(u8::from(!complaints.is_empty()))
 }
 
+/// The tests in cycles.
+pub fn rtl_tests(session: &Session<'_>) -> Vec<Outcome> {
+    rtl::tests(session)
+}
+
 /// The quick form as tests, one for each row: every figure that has a limit keeps it.
 pub fn tests(session: &Session<'_>) -> Vec<Outcome> {
     let prepared = row::all(session.repository).and_then(|rows| {

@@ -16,6 +16,7 @@ use crate::report::Report;
 use crate::repository::Repository;
 use crate::rtl::{self, Machine};
 use crate::setup::{self, Needs};
+use crate::test::{Outcome, Session};
 
 /// Limits in cycles; the rows that have one are the rows that are measured so.
 const BUDGETS: &str = "bench/rtl/budgets.toml";
@@ -55,6 +56,59 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Be
         eprintln!("pebble: {complaint}");
     }
     Ok(u8::from(!complaints.is_empty()))
+}
+
+/// The quick form as tests, and a whole boot: only for a filter that begins with `rtl`, because the simulator has to be
+/// built once, and because a boot takes minutes.
+pub fn tests(session: &Session<'_>) -> Vec<Outcome> {
+    if !session.filter.is_some_and(|name| name.starts_with("rtl")) {
+        return Vec::new();
+    }
+    let repository = session.repository;
+    let prepared =
+        Machine::prepare(repository, session.report, true).and_then(|_| rows(repository));
+    let (mut rows, budgets) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => return vec![Outcome::failed("rtl", format!("{error:#}"))],
+    };
+    let name = |row: &Row| format!("rtl/{}", row.name);
+    rows.retain(|row| session.wants(&name(row)));
+    let names: Vec<String> = rows.iter().map(name).collect();
+    let measured = super::measure_all(session.report, rows, &|row| measure(repository, row, true));
+    let held = |measured: Result<Measured>| {
+        let complaints = budget::complaints(&budgets, &measured?, true);
+        if complaints.is_empty() {
+            return Ok(());
+        }
+        bail!(complaints.join("\n"))
+    };
+    let mut outcomes: Vec<Outcome> = names
+        .iter()
+        .zip(measured)
+        .map(|(name, measured)| Outcome::of(name, held(measured)))
+        .collect();
+    if session.wants("rtl/boot") {
+        outcomes.push(Outcome::of("rtl/boot", boot(repository)));
+    }
+    outcomes
+}
+
+/// Nothing begins in QEMU here: the first instruction is the firmware's on the RTL.
+fn boot(repository: &Repository) -> Result<()> {
+    let mut command = Command::new(std::env::current_exe().context("where is this command?")?);
+    command.env("PEBBLE_ROOT", repository.root());
+    command.args(["run", "--rtl", "--timeout", &TIMEOUT.to_string()]);
+    command.arg(repository.path("components/examples/hello-c/hello.c"));
+    let done = process::capture(&mut command, Duration::from_secs(TIMEOUT + 300))?;
+    if !done.status.success() || !done.stdout_text().contains("hello") {
+        bail!(
+            "{}: {}{}",
+            done.status,
+            done.stdout_text(),
+            done.stderr_text()
+        );
+    }
+    Ok(())
 }
 
 /// The rows that have limits in cycles, and those limits.

@@ -42,3 +42,23 @@ pub fn write(bundle: u64, end: u64) -> Result<Vec<u8>> {
     tree.end_node(root)?;
     Ok(tree.finish()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_says_where_the_bundle_is() -> Result<()> {
+        let tree = write(0x8180_1000, 0x8190_0234)?;
+        assert_eq!(&tree[..4], &0xd00d_feed_u32.to_be_bytes());
+        let total = u32::from_be_bytes(tree[4..8].try_into()?);
+        assert_eq!(total as usize, tree.len());
+        let holds = |word: u64| {
+            let word = word.to_be_bytes();
+            tree.windows(8).any(|bytes| bytes == word)
+        };
+        assert!(holds(0x8180_1000) && holds(0x8190_0234));
+        assert!(holds(RAM) && holds(MEMORY << 20));
+        Ok(())
+    }
+}
