@@ -47,7 +47,7 @@ pub use portal::{
     portal_accept, portal_close, portal_create_child, portal_notify, portal_open, portal_register,
     Entry,
 };
-pub use riscv64::invoke_portal;
+pub use riscv64::{invoke_portal, measure_start};
 pub use semaphore::{sem_accept, sem_create, sem_destroy, sem_post, sem_wait};
 pub use stack::{stack_add, QUEUE_STACKS};
 pub use start::{args, device, exit, name, serve, Status};

@@ -100,7 +100,10 @@ fn take_over(socket: &Path, memory: &Path) -> Result<()> {
         }
     };
     loop {
-        let state = control.execute("query-status", json!({}))?;
+        // A system that has ended on this machine, whose power switch is elsewhere, keeps QEMU too busy to answer.
+        let state = control.execute("query-status", json!({})).context(
+            "QEMU does not stop: does the program say that it measures (`measure_start`)?",
+        )?;
         if state["status"] == "shutdown" {
             break;
         }
