@@ -13,11 +13,14 @@ pub const CODE: u64 = 0;
 /// Bytes for portal code.
 pub const CODE_BYTES: u64 = 2 << 20;
 /// Offset of the thread table: privileged address of each thread's [`Thread`], 0 when free.
-pub const THREADS: u64 = CODE_BYTES;
+///
+/// What every switch touches lies apart in a virtually indexed cache with 4 KiB ways: not at the start of a page, where
+/// root tables and portal tables have their busiest lines (`bench/rtl/README.md`).
+pub const THREADS: u64 = CODE_BYTES + 0x600;
 /// Offset of the per-hart block ([`Hart`]).
-pub const HART: u64 = THREADS + 0x1000;
+pub const HART: u64 = CODE_BYTES + 0x1a00;
 /// Offset of the array of [`Domain`].
-pub const DOMAINS: u64 = HART + 0x1000;
+pub const DOMAINS: u64 = CODE_BYTES + 0x2000;
 /// Offset of the array of [`Stack`].
 pub const STACKS: u64 = DOMAINS + (crate::layout::MAX_DOMAINS as u64) * DOMAIN_BYTES;
 /// Offset of the page pool: portal tables (one page) and threads (two pages).
@@ -27,7 +30,16 @@ pub const DOMAIN_BYTES: u64 = 128;
 /// Bytes of one [`Stack`] record.
 pub const STACK_BYTES: u64 = 64;
 /// Bytes of a thread object: [`Thread`] at the bottom, the invocation stack down from the top.
-pub const THREAD_BYTES: u64 = 8192;
+pub const THREAD_BYTES: u64 = THREAD_PAGES * crate::layout::PAGE - 4 * THREAD_COLOUR;
+/// Pages that a thread object has for itself.
+pub const THREAD_PAGES: u64 = 2;
+/// Bytes between the places of two threads' objects within their pages: both busy lines of a [`Thread`].
+const THREAD_COLOUR: u64 = 128;
+/// Offset of a thread's object from the start of its pages: threads that take turns do not evict each other's lines from a
+/// virtually indexed cache, nor those at the start of a page.
+pub const fn thread_offset(number: u64) -> u64 {
+    THREAD_COLOUR * (1 + number % 4)
+}
 /// Room below [`Thread::system_limit`] that a portal uses without a check of its own: a floating-point
 /// frame, a full frame and the largest call frame with its scratch words.
 pub const INVOCATION_RESERVE: u64 = 904;
@@ -324,6 +336,8 @@ pub struct StartInfo {
     pub image_end: u64,
     /// The component's name, NUL-terminated.
     pub name: [u8; 32],
+    /// The device registers and interrupts that the system description gives it, in its order.
+    pub devices: [crate::bundle::Device; 4],
 }
 
 /// `"PEBBLEsi"`, little endian.

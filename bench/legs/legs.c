@@ -29,17 +29,32 @@ static void measure(const char *figure, int slot, int legs)
 	MEASURE(figure, legs, invoke_portal(slot, first, 2, 3, 0, 0));
 }
 
-static void measure_link(const char *figure, int place, const char *how, const char *specification, int legs)
+/* A call that is measured: of the link in `place`, through all behind it. */
+struct call {
+	char figure[32];
+	int slot, legs;
+};
+static struct call calls[64];
+static int made;
+
+/* Opens it, before anything is measured. */
+static void add(const char *figure, const char *specification, int slot, int legs)
 {
-	int slot = link_open(place, how, specification);
+	struct call *call = &calls[made++];
+	snprintf(call->figure, sizeof call->figure, "%s", figure);
 	check(slot, specification);
-	measure(figure, slot, legs);
+	call->slot = slot;
+	call->legs = legs;
+}
+
+static void add_link(const char *figure, int place, const char *how, const char *specification, int legs)
+{
+	add(figure, specification, link_open(place, how, specification), legs);
 }
 
 int main(int argc, char **argv)
 {
 	char figure[64];
-	measure_start(argc, argv);
 	/* Present before the first sample. */
 	memset(area, 1, sizeof area);
 	for (int i = 0; i < CHAINED; i++) {
@@ -47,22 +62,23 @@ int main(int argc, char **argv)
 		char name[NAMELEN];
 		snprintf(name, sizeof name, "/program/%s", specification);
 		measure_good(name, portal_register(name, specification, 0, answer));
-		int slot = measure_good(name, portal_open(name));
-		check(slot, specification);
 		sprintf(figure, "%s/1", specification);
-		measure(figure, slot, 2);
+		add(figure, specification, measure_good(name, portal_open(name)), 2);
 		for (int domains = 2; domains <= LINKS + 1; domains++) {
 			sprintf(figure, "%s/%d", specification, domains);
-			measure_link(figure, LINKS + 2 - domains, "", specification, 2 * (domains - 1));
+			add_link(figure, LINKS + 2 - domains, "", specification, 2 * (domains - 1));
 		}
 	}
-	measure_link("smcwii-written/2", LINKS, "written/", "smcwii", 2);
-	measure_link("npcwii-written/2", LINKS, "written/", "npcwii", 2);
+	add_link("smcwii-written/2", LINKS, "written/", "smcwii", 2);
+	add_link("npcwii-written/2", LINKS, "written/", "npcwii", 2);
 	for (int i = 0; i < SINGLE; i++) {
 		sprintf(figure, "%s/2", single[i]);
-		measure_link(figure, LINKS, "", single[i], 2);
+		add_link(figure, LINKS, "", single[i], 2);
 		sprintf(figure, "%s-written/2", single[i]);
-		measure_link(figure, LINKS, "written/", single[i], 2);
+		add_link(figure, LINKS, "written/", single[i], 2);
 	}
+	measure_start(argc, argv);
+	for (int i = 0; i < made; i++)
+		measure(calls[i].figure, calls[i].slot, calls[i].legs);
 	return 0;
 }

@@ -75,7 +75,7 @@ static const struct {
 	{ JUMP, PEBBLE_START_INFO },
 	{ JUMP, 0x4000000000 },
 	{ LOAD, 0 },
-	{ LOAD, 0x11000 }, /* core servers have boot information there */
+	{ LOAD, 0x1011000 }, /* core servers have boot information there */
 	{ LOAD, PEBBLE_STACKS + 1 * PEBBLE_STACK_AREA + PEBBLE_STACK_SLOT - 64 },
 	{ LOAD, PEBBLE_STACKS + 2 * PEBBLE_STACK_AREA + PEBBLE_STACK_SLOT - 64 },
 	{ STORE, PEBBLE_STACKS + 8 * PEBBLE_STACK_AREA + PEBBLE_STACK_SLOT - 64 },

@@ -38,7 +38,7 @@ int main(void)
 
 	CHECK(sbrk((ptrdiff_t)1 << 40) == (void *)-1 && errno == ENOMEM);
 	CHECK(VM_FAILED(vm_map((size_t)1 << 40)));
-	CHECK(vm_unmap((void *)0x100000) < 0);
+	CHECK(vm_unmap((void *)PEBBLE_IMAGE) < 0);
 	puts("all as documented");
 	return 0;
 }

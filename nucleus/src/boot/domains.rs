@@ -89,11 +89,12 @@ impl Builder {
     ) {
         let memory = &mut self.memory;
         let space = Space::new(memory, self.upper);
+        // The same in every space, so global: without ASIDs it survives the flush of each switch.
         space.map(
             memory,
             layout::GATE,
             self.gate,
-            pages::READ | pages::EXECUTE,
+            pages::READ | pages::EXECUTE | pages::GLOBAL,
         );
         space.map(memory, layout::BOOT_INFO, self.info_page, pages::READ);
         let image_end = load(memory, space, bundle.image(component));

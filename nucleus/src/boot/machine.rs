@@ -8,6 +8,9 @@ use super::{fail, memory};
 pub(super) struct Machine {
     /// RAM.
     pub ram: Range,
+    /// RAM into which nothing was loaded reads as zero (property `pebble,zeroed` of the memory's node): a simulated
+    /// machine says so, where clearing some megabytes would cost minutes.
+    pub zeroed: bool,
     /// The bundle (initial RAM disk).
     pub bundle: Range,
     /// The device tree itself.
@@ -59,11 +62,17 @@ impl Machine {
         if isa.split('_').next().is_some_and(|base| base.contains('d')) {
             features |= feature::FLOAT;
         }
-        if asid_bits() >= 8 {
+        // A system that begins on one machine and goes on on another is told of the one that it goes on on.
+        let told = number("/cpus/cpu@0", "pebble,asid-bits");
+        if told.unwrap_or_else(asid_bits) >= 8 {
             features |= feature::ASID;
         }
+        let zeroed = tree
+            .find_node("/memory")
+            .is_some_and(|memory| memory.property("pebble,zeroed").is_some());
         Machine {
             ram,
+            zeroed,
             bundle: Range { start: first, end },
             device_tree: Range {
                 start: device_tree,
@@ -76,7 +85,7 @@ impl Machine {
 }
 
 /// Implemented ASID bits: those that stick in `satp`.
-fn asid_bits() -> u32 {
+fn asid_bits() -> u64 {
     let found: u64;
     // SAFETY: the root page stays the same, so translation does; the flush forgets the odd ASID.
     unsafe {
@@ -90,5 +99,5 @@ fn asid_bits() -> u32 {
             old = out(reg) _, new = out(reg) found, mask = in(reg) 0xffffu64 << 44,
         );
     }
-    (found >> 44 & 0xffff).count_ones()
+    u64::from((found >> 44 & 0xffff).count_ones())
 }

@@ -18,6 +18,7 @@ pub(super) struct Memory {
     pub next: u64,
     end: u64,
     objects: u64,
+    zeroed: bool,
 }
 
 impl Memory {
@@ -38,8 +39,10 @@ impl Memory {
         if machine.bundle.start < next && machine.bundle.end > image_end {
             fail("the bundle lies where the nucleus objects belong; give the machine more memory");
         }
-        // SAFETY: RAM behind the boot image, in front of bundle and device tree: nobody's yet.
-        unsafe { pointer::<u8>(objects).write_bytes(0, object::REGION as usize) };
+        if !machine.zeroed {
+            // SAFETY: RAM behind the boot image, in front of bundle and device tree: nobody's yet.
+            unsafe { pointer::<u8>(objects).write_bytes(0, object::REGION as usize) };
+        }
         Memory {
             gap: Range {
                 start: image_end,
@@ -48,6 +51,7 @@ impl Memory {
             next,
             end,
             objects,
+            zeroed: machine.zeroed,
         }
     }
 
@@ -63,8 +67,10 @@ impl Memory {
             fail("out of memory; give the machine more");
         }
         self.next += PAGE;
-        // SAFETY: the page was free until now.
-        unsafe { pointer::<u8>(page).write_bytes(0, PAGE as usize) };
+        if !self.zeroed {
+            // SAFETY: the page was free until now.
+            unsafe { pointer::<u8>(page).write_bytes(0, PAGE as usize) };
+        }
         page
     }
 }

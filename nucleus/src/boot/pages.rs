@@ -12,7 +12,7 @@ pub(super) const READ: u64 = 1 << 1;
 pub(super) const WRITE: u64 = 1 << 2;
 pub(super) const EXECUTE: u64 = 1 << 3;
 pub(super) const USER: u64 = 1 << 4;
-const GLOBAL: u64 = 1 << 5;
+pub(super) const GLOBAL: u64 = 1 << 5;
 const ACCESSED_DIRTY: u64 = 3 << 6;
 
 /// An entry for `physical` with `rights`.

@@ -41,7 +41,7 @@ fn thread(
     entry: u64,
     code: &Code,
 ) -> u64 {
-    let thread = builder.pool(object::THREAD_BYTES / layout::PAGE);
+    let thread = builder.pool(object::THREAD_PAGES) + object::thread_offset(number as u64);
     let domain = builder.domain_record(role as u64);
     let sentinel = thread + object::THREAD_BYTES - object::FRAME_HEADER;
     let frame = sentinel - object::FULL_FRAME;

@@ -48,6 +48,16 @@ const SPECIFICATIONS: &[(&str, &str)] = &[
     ("nmchtd=i", "every letter that is not a window"),
 ];
 
+/// Specifications whose portals flush, on a processor without ASIDs.
+const FLUSHING: &[(&str, &str, &str)] = &[
+    (
+        "smciii-no-asid",
+        "smciii",
+        "a call on a processor without ASIDs",
+    ),
+    ("npciii-no-asid", "npciii", "the same to an untrusted server"),
+];
+
 /// All other kinds, by the name of their golden file.
 fn others() -> Vec<(&'static str, Kind<'static>, &'static str)> {
     vec![
@@ -258,7 +268,14 @@ fn goldens_show_what_is_generated() {
             report.words, report.call
         );
     };
-    for (text, what) in SPECIFICATIONS {
+    let flushing = Shared::new(false, true);
+    let with_asids = SPECIFICATIONS
+        .iter()
+        .map(|(text, what)| (*text, *text, *what, &shared));
+    let without = FLUSHING
+        .iter()
+        .map(|(file, text, what)| (*file, *text, *what, &flushing));
+    for (file, text, what, shared) in with_asids.chain(without) {
         let specification = Specification::parse(text.as_bytes()).expect("a valid specification");
         let target = Target {
             domain: arena::domain(arena::CALLEE),
@@ -272,7 +289,7 @@ fn goldens_show_what_is_generated() {
         };
         let portal = make(&kind, name, &shared.system, arena::CODE_ADDRESS)
             .unwrap_or_else(|o| panic!("{text}: {o}"));
-        add(text, what, &portal);
+        add(file, what, &portal);
     }
     for (text, kind, what) in others() {
         let portal = make(&kind, name, &shared.system, arena::CODE_ADDRESS)

@@ -127,6 +127,42 @@ fn a_processor_without_asids_needs_its_flushes() {
     assert_eq!(judge(&portal, kind, NAME, &without), Err(Reason::Flush));
 }
 
+/// The flush names address space 0, the only one, and all of its addresses. Less is refused; so is a flush of the global
+/// translations too, which nobody asked for.
+#[test]
+fn the_flush_is_of_all_local_translations() {
+    const LOAD_ZERO: u32 = 0x0000_0e13; // li t3, 0
+    const FLUSH: u32 = 0x13c0_0073; // sfence.vma zero, t3
+    let without = Shared::new(false, true);
+    let specification = read("nmci");
+    let kind = Kind::Call {
+        specification: &specification,
+        target: target(),
+        constant: 5,
+    };
+    let portal =
+        make(&kind, NAME, &without.system, arena::CODE_ADDRESS).expect("accepted as generated");
+    let flushes: Vec<usize> = (1..portal.words.len())
+        .filter(|&at| portal.words[at - 1..=at] == [LOAD_ZERO, FLUSH])
+        .collect();
+    assert_eq!(flushes.len(), 2, "one on the way there, one back");
+    for at in flushes {
+        for (place, word) in [
+            (at - 1, 0x0010_0e13), // li t3, 1
+            (at, 0x13ce_0073),     // sfence.vma t3, t3
+            (at, 0x1200_0073),     // sfence.vma zero, zero
+            (at, LOAD_ZERO),
+        ] {
+            let mut changed = portal.clone();
+            changed.words[place] = word;
+            assert!(
+                judge(&changed, kind, NAME, &without.system).is_err(),
+                "{word:#x} at {place}"
+            );
+        }
+    }
+}
+
 /// The VM server's template may use the bits that are left to software, and no others.
 #[test]
 fn a_template_that_contradicts_the_processor_is_refused() {

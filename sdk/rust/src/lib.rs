@@ -47,10 +47,10 @@ pub use portal::{
     portal_accept, portal_close, portal_create_child, portal_notify, portal_open, portal_register,
     Entry,
 };
-pub use riscv64::invoke_portal;
+pub use riscv64::{invoke_portal, measure_start};
 pub use semaphore::{sem_accept, sem_create, sem_destroy, sem_post, sem_wait};
 pub use stack::{stack_add, QUEUE_STACKS};
-pub use start::{args, exit, name, serve, Status};
+pub use start::{args, device, exit, name, serve, Status};
 pub use thread::{
     fork, get_thread, thread_create, thread_exit, thread_priority, thread_spawn,
     yield_now as r#yield, yield_now,

@@ -2,6 +2,8 @@
 
 use core::fmt::Display;
 
+use pebble_abi::bundle::Device;
+use pebble_abi::errno::Errno;
 use pebble_abi::layout;
 use pebble_abi::object::StartInfo;
 #[cfg(target_os = "none")]
@@ -9,6 +11,7 @@ use pebble_abi::slot;
 
 #[cfg(target_os = "none")]
 use crate::invoke_portal;
+use crate::Error;
 
 /// Names the component's first function: `pebble::main!(run)`. It may answer nothing, a status, or a `Result`.
 #[macro_export]
@@ -105,6 +108,18 @@ pub fn args() -> impl Iterator<Item = &'static str> {
         .get(information.argv_offset as usize..)
         .unwrap_or(&[]);
     strings(text, information.argc as usize)
+}
+
+/// The device that the system description gives this component in place `index`: its registers appear at
+/// [`layout::DEVICE`] plus its physical address.
+///
+/// # Errors
+/// [`Errno::NoEntry`] when the description gives it none there.
+pub fn device(index: usize) -> Result<&'static Device, Error> {
+    let given = information().devices.get(index);
+    given
+        .filter(|device| device.bytes != 0)
+        .ok_or(Errno::NoEntry.into())
 }
 
 /// Strings that end with NUL, one after the other; one that is not UTF-8 is shown as a question mark.

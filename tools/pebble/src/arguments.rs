@@ -62,6 +62,12 @@ pub struct Run {
     /// Wait for a debugger before the first instruction.
     #[arg(long)]
     pub gdb: bool,
+    /// On the RTL of Rocket instead of QEMU, cycle by cycle: booting takes minutes [system: systems/rocket.toml].
+    #[arg(long, conflicts_with_all = ["icount", "gdb", "accel", "cpu", "memory"])]
+    pub rtl: bool,
+    /// With --rtl: QEMU boots, and the RTL goes on where the program begins to measure.
+    #[arg(long, requires = "rtl")]
+    pub begin: bool,
     /// QEMU accelerator, passed on as it is.
     #[arg(long, value_name = "NAME")]
     pub accel: Option<String>,
@@ -97,6 +103,9 @@ pub struct Bench {
     /// Fewer samples, as in `pebble test`.
     #[arg(long)]
     pub quick: bool,
+    /// In cycles: on the RTL of a real processor, which is built the first time.
+    #[arg(long, conflicts_with_all = ["peer", "report"])]
+    pub rtl: bool,
     /// Measure another system too, in the same machine; the first time it is built, which takes long.
     #[arg(long, value_name = "NAME")]
     pub peer: Option<PeerName>,

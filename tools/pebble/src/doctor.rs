@@ -121,7 +121,10 @@ pub fn command(repository: &Repository, report: &Report) -> Result<u8> {
             format!("missing ({})", requirement.why),
             requirement.mend(),
         );
-        finding.optional = matches!(requirement.purpose, Purpose::Debug | Purpose::Peer);
+        finding.optional = matches!(
+            requirement.purpose,
+            Purpose::Debug | Purpose::Peer | Purpose::Rtl
+        );
         if let Source::Package(package) = requirement.source {
             finding = finding.from(&versions, package);
             if !finding.optional {

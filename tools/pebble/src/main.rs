@@ -17,6 +17,7 @@ mod new;
 mod process;
 mod report;
 mod repository;
+mod rtl;
 mod run;
 mod setup;
 mod store;

@@ -32,6 +32,7 @@ fn run() -> Result<(), String> {
         Some(text) => text.parse().map_err(|_| format!("not a number: {text}"))?,
         None => SAMPLES,
     };
+    pebble::measure_start();
     let mut workspace = Box::new(Workspace::new());
     for text in SPECIFICATIONS {
         measure(text, samples, &mut workspace)?;

@@ -15,8 +15,6 @@ use pebble::{answer, code, invoke_portal, Entry, Errno, Error, Mutex};
 
 pebble::main!(run);
 
-/// Interrupt of the first serial port on the `virt` machine.
-const INTERRUPT: usize = 10;
 /// Callers of `/console/read` that may wait at one time: each occupies one of this domain's stacks.
 const READERS: usize = 4;
 /// Stacks beyond those that registration adds, so that waiting readers leave enough for writers.
@@ -27,10 +25,12 @@ static OUTPUT: Mutex<uart::Transmitter> = Mutex::new(uart::Transmitter);
 static INPUT: Mutex<Input<READERS>> = Mutex::new(Input::new());
 
 fn run() -> Result<(), Error> {
-    uart::start();
+    let device = pebble::device(0)?;
+    let number = device.interrupt as usize;
+    uart::start(device.base);
     let interrupt = answer(invoke_portal(
         driver::INTERRUPT_SEMAPHORE,
-        INTERRUPT,
+        number,
         0,
         0,
         0,
@@ -59,7 +59,7 @@ fn run() -> Result<(), Error> {
         for _ in 0..waiting {
             pebble::sem_post(arrived)?;
         }
-        answer(invoke_portal(driver::ACKNOWLEDGE, INTERRUPT, 0, 0, 0, 0))?;
+        answer(invoke_portal(driver::ACKNOWLEDGE, number, 0, 0, 0, 0))?;
     }
 }
 

@@ -1,9 +1,11 @@
 //! Registers of the 16550: the only place of this driver that touches the device.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
+
 use pebble::abi::layout::DEVICE;
 
-/// First serial port of the `virt` machine.
-const BASE: usize = DEVICE as usize + 0x1000_0000;
+/// Where the registers are, once the line is set up.
+static BASE: AtomicUsize = AtomicUsize::new(0);
 
 /// Data: read what was received, write what is to be sent.
 const DATA: usize = 0;
@@ -21,16 +23,17 @@ const LINE_STATUS: usize = 5;
 fn read(register: usize) -> u8 {
     // SAFETY: the system description gives this component the device's page; reading a register of it touches no
     // memory of Rust's.
-    unsafe { ((BASE + register) as *const u8).read_volatile() }
+    unsafe { ((BASE.load(Ordering::Relaxed) + register) as *const u8).read_volatile() }
 }
 
 fn write(register: usize, value: u8) {
     // SAFETY: as above.
-    unsafe { ((BASE + register) as *mut u8).write_volatile(value) }
+    unsafe { ((BASE.load(Ordering::Relaxed) + register) as *mut u8).write_volatile(value) }
 }
 
-/// Sets the line up, with interrupts still off.
-pub fn start() {
+/// Sets up the line whose registers are at `physical`, with interrupts still off.
+pub fn start(physical: u64) {
+    BASE.store((DEVICE + physical) as usize, Ordering::Relaxed);
     write(INTERRUPT_ENABLE, 0);
     write(LINE_CONTROL, 0b11);
     write(FIFO_CONTROL, 0b111);

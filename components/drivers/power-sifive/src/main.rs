@@ -1,14 +1,16 @@
 //! Driver of the SiFive test device: power off and reset.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
+use core::sync::atomic::{AtomicUsize, Ordering};
+
 use pebble::abi::layout::DEVICE;
 use pebble::interfaces::power;
 use pebble::{Entry, Errno, Error};
 
 pebble::main!(run);
 
-/// The device's only register.
-const FINISHER: *mut u32 = (DEVICE as usize + 0x10_0000) as *mut u32;
+/// Address of the device's only register, once `run` knows it.
+static FINISHER: AtomicUsize = AtomicUsize::new(0);
 /// End with status 0.
 const PASS: u32 = 0x5555;
 /// End with the status in the upper half.
@@ -16,6 +18,8 @@ const FAIL: u32 = 0x3333;
 const RESET: u32 = 0x7777;
 
 fn run() -> Result<(), Error> {
+    let physical = pebble::device(0)?.base;
+    FINISHER.store((DEVICE + physical) as usize, Ordering::Relaxed);
     for (service, entry) in [
         (power::OFF, off as *const () as Entry),
         (power::RESTART, restart as *const () as Entry),
@@ -35,8 +39,8 @@ const fn ending(status: u32) -> u32 {
 
 /// The machine does not go on after a write; a machine without the device does, and the caller is told.
 fn finish(value: u32) -> isize {
-    // SAFETY: the system description gives this component the device's page.
-    unsafe { FINISHER.write_volatile(value) };
+    // SAFETY: no entry is registered before `run` has stored the address, and the system description gives this component the device's page.
+    unsafe { (FINISHER.load(Ordering::Relaxed) as *mut u32).write_volatile(value) };
     Errno::Io.negated()
 }
 

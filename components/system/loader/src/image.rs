@@ -208,6 +208,7 @@ fn start_info(
         argv_offset: offset as u64,
         image_end: end,
         name: component.name,
+        devices: component.device,
     };
     // SAFETY: the page is aligned and larger than the record, which is plain numbers.
     unsafe { page.bytes.as_mut_ptr().cast::<StartInfo>().write(info) };

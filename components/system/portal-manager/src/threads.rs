@@ -106,7 +106,8 @@ impl State {
         let number = (0..MAX_THREADS)
             .find(|&number| !self.threads[number].used)
             .ok_or(Errno::TableFull)?;
-        let record = self.take_pages((object::THREAD_BYTES / PAGE) as usize)?;
+        let record =
+            self.take_pages(object::THREAD_PAGES as usize)? + object::thread_offset(number as u64);
         let objects = self.objects();
         let domain: Domain = objects.read_domain(asid);
         let generation = self.threads[number].generation + 1;
@@ -216,7 +217,7 @@ impl State {
         let home = thread.home as usize;
         self.domains[home].threads = self.domains[home].threads.saturating_sub(1);
         objects.set_thread(number, 0);
-        self.give_pages(record, (object::THREAD_BYTES / PAGE) as usize);
+        self.give_pages(record & !(PAGE - 1), object::THREAD_PAGES as usize);
         let stack = core::mem::take(&mut self.threads[number].stack);
         if stack != 0 && objects.read_stack(stack).domain == thread.home as u64 {
             self.give_stack(stack);

@@ -45,7 +45,7 @@ fn bad_segments_are_refused() {
     let mut world = World::new(200);
     world.component(A, 50);
     let good = Segment {
-        address: 0x20_0000,
+        address: 0x120_0000,
         bytes: PAGE,
         offset: 0,
         file_bytes: PAGE,

@@ -169,7 +169,7 @@ fn domains_of_boot_code_stay() {
             Err(Errno::PermissionDenied)
         );
         assert_eq!(world.server.space_create(core, 1), Err(Errno::Exists));
-        assert_eq!(world.server.sbrk(core, core, 5), Ok(0x20_0000));
+        assert_eq!(world.server.sbrk(core, core, 5), Ok(0x120_0000));
     }
     for bad in [0, 128, usize::MAX] {
         assert_eq!(world.server.space_create(bad, 1), Err(Errno::Invalid));

@@ -123,7 +123,9 @@ pub(crate) fn enter_domain(a: &mut Assembler<'_>, domain: Register, system: &Sys
     a.ld(T3, DOMAIN_SATP, domain);
     a.csrw(csr::SATP, T3);
     if !system.asid {
-        a.sfence(ZERO, ZERO);
+        // By number, although there is only one: that leaves the global translations, which are all of privileged mode.
+        a.li(T3, 0);
+        a.sfence(ZERO, T3);
     }
 }
 

@@ -8,6 +8,7 @@ use pebble_portal_verify::{Offence, Policy, Report, Workspace};
 use super::arena;
 
 /// A generated and accepted block.
+#[derive(Clone)]
 pub struct Portal {
     pub words: Vec<u32>,
     pub block: Block,

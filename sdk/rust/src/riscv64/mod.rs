@@ -45,6 +45,16 @@ pub fn invoke_portal(slot: usize, p1: usize, p2: usize, p3: usize, p4: usize, p5
     }
 }
 
+/// Says that the program measures from now on: a simulated machine begins here (`bench/rtl`). On any other this does
+/// nothing: it reads the time into no register.
+pub fn measure_start() {
+    #[cfg(target_arch = "riscv64")]
+    // SAFETY: `rdtime` changes no register but the one it names, which is x0.
+    unsafe {
+        core::arch::asm!("csrr x0, time", options(nostack, preserves_flags))
+    };
+}
+
 /// The thread pointer, which belongs to the stack: the start of the thread-local block.
 #[cfg(target_arch = "riscv64")]
 pub(crate) fn thread_pointer() -> usize {

@@ -37,36 +37,41 @@ struct File {
 
 /// All limits of the checkout; every row must have one, and none may be about a row that is not there.
 pub fn all(repository: &Repository, rows: &[Row]) -> Result<Vec<Budget>> {
-    let file = repository.path("bench/budgets.toml");
-    let text = std::fs::read_to_string(&file)
-        .with_context(|| format!("cannot read {}", file.display()))?;
-    let budgets = parse(&text)?;
+    let budgets = read(repository, "bench/budgets.toml")?;
     check(&budgets, rows)?;
     Ok(budgets)
 }
 
+/// The limits in one file of the checkout.
+pub fn read(repository: &Repository, file: &str) -> Result<Vec<Budget>> {
+    let text = std::fs::read_to_string(repository.path(file))
+        .with_context(|| format!("cannot read {file}"))?;
+    parse(&text).context(file.to_string())
+}
+
 fn parse(text: &str) -> Result<Vec<Budget>> {
-    let file: File = toml::from_str(text).context("bench/budgets.toml")?;
+    let file: File = toml::from_str(text)?;
     Ok(file.budget)
 }
 
-fn check(budgets: &[Budget], rows: &[Row]) -> Result<()> {
+/// Every row must have a limit, and none may be about another row.
+pub fn check(budgets: &[Budget], rows: &[Row]) -> Result<()> {
     for row in rows {
         if !budgets.iter().any(|budget| budget.row == row.name) {
-            bail!("bench/budgets.toml has no limit for row `{}`", row.name);
+            bail!("there is no limit for row `{}`", row.name);
         }
     }
     for budget in budgets {
         if !rows.iter().any(|row| row.name == budget.row) {
             bail!(
-                "bench/budgets.toml: there is no row `{}` (figure `{}`)",
+                "limits: there is no row `{}` (figure `{}`)",
                 budget.row,
                 budget.figure
             );
         }
         if budget.goal.is_some_and(|goal| goal >= budget.limit) {
             bail!(
-                "bench/budgets.toml: the goal of {} {} is reached; make it the limit",
+                "limits: the goal of {} {} is reached; make it the limit",
                 budget.row,
                 budget.figure
             );
@@ -109,7 +114,7 @@ impl Budget {
         let figure = measured.figures.iter().find(|f| f.name == self.figure);
         let figure = figure.with_context(|| {
             format!(
-                "bench/budgets.toml limits `{}` of row {}, which tells no such figure",
+                "a limit is about `{}` of row {}, which tells no such figure",
                 self.figure, self.row
             )
         })?;
@@ -125,7 +130,7 @@ pub fn complaints(budgets: &[Budget], measured: &Measured, quick: bool) -> Vec<S
         .filter_map(|budget| match budget.value(measured) {
             Err(error) => Some(format!("{error:#}")),
             Ok(value) if budget.standing(value) == Standing::Over => Some(format!(
-                "{} {}: {} is {}, the limit in bench/budgets.toml is {}",
+                "{} {}: {} is {}, the limit is {}",
                 budget.row,
                 budget.figure,
                 budget.statistic.title(),

@@ -58,7 +58,7 @@ fn proved(repository: &Repository, report: &Report) -> Result<Vec<Samples>> {
         .collect())
 }
 
-fn beside(repository: &Repository, row: &Row, path: &str) -> PathBuf {
+pub fn beside(repository: &Repository, row: &Row, path: &str) -> PathBuf {
     match path.strip_prefix('/') {
         Some(path) => repository.path(path),
         None => row.folder.join(path),
@@ -103,8 +103,13 @@ fn one(repository: &Repository, row: &Row, run: &Run, samples: u32) -> Result<Ve
             done.stderr_text()
         );
     }
+    read(row, run, &done.stdout_text())
+}
+
+/// The figures that a run told.
+pub fn read(row: &Row, run: &Run, text: &str) -> Result<Vec<Samples>> {
     let mut figures = Vec::new();
-    for line in done.stdout_text().lines() {
+    for line in text.lines() {
         match Samples::parse(line)? {
             Some(found) => figures.push(found),
             None if run.others.iter().any(|other| other == line) => {}

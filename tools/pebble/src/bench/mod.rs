@@ -13,6 +13,7 @@ mod peer;
 mod plot;
 mod result;
 mod row;
+mod rtl;
 mod samples;
 mod table;
 mod trace;
@@ -39,14 +40,19 @@ const PARALLEL: usize = 2;
 
 /// Runs the rows; status 1 when a limit is passed.
 pub fn command(repository: &Repository, report: &Report, options: &arguments::Bench) -> Result<u8> {
+    if options.rtl {
+        return rtl::command(repository, report, options);
+    }
     setup::ensure(repository, report, Needs::everything())?;
     let rows = row::all(repository)?;
     let budgets = budget::all(repository, &rows)?;
     let rows = row::choose(rows, &options.rows)?;
-    let measured = measure_all(repository, report, rows, options.quick);
+    let measure = |row| measure(repository, report, row, options.quick);
+    let measured = measure_all(report, rows, &measure);
     report.clear();
     let measured: Vec<Measured> = measured.into_iter().collect::<Result<_>>()?;
-    let data = keep(repository, &measured, options.quick)?;
+    let form = if options.quick { "quick" } else { "full" };
+    let data = keep(repository, &measured, form)?;
     let peer = match options.peer {
         Some(PeerName::Linux) => Some(peer::measure(repository, report, options.quick)?),
         None => None,
@@ -86,6 +92,11 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Be
     Ok(u8::from(!complaints.is_empty()))
 }
 
+/// The tests in cycles.
+pub fn rtl_tests(session: &Session<'_>) -> Vec<Outcome> {
+    rtl::tests(session)
+}
+
 /// The quick form as tests, one for each row: every figure that has a limit keeps it.
 pub fn tests(session: &Session<'_>) -> Vec<Outcome> {
     let prepared = row::all(session.repository).and_then(|rows| {
@@ -105,7 +116,8 @@ pub fn tests(session: &Session<'_>) -> Vec<Outcome> {
         .filter(|row| session.wants(&name(row)))
         .collect();
     let names: Vec<String> = wanted.iter().map(name).collect();
-    let measured = measure_all(session.repository, session.report, wanted, true);
+    let measure = |row| measure(session.repository, session.report, row, true);
+    let measured = measure_all(session.report, wanted, &measure);
     let outcomes = names.into_iter().zip(measured).map(|(name, measured)| {
         let held = measured.and_then(|measured| {
             let complaints = budget::complaints(&budgets, &measured, true);
@@ -122,10 +134,9 @@ pub fn tests(session: &Session<'_>) -> Vec<Outcome> {
 
 /// Measures rows, two at a time, in their order.
 fn measure_all(
-    repository: &Repository,
     report: &Report,
     rows: Vec<Row>,
-    quick: bool,
+    measure: &(dyn Fn(Row) -> Result<Measured> + Sync),
 ) -> Vec<Result<Measured>> {
     let total = rows.len();
     let next = Mutex::new(rows.into_iter().enumerate());
@@ -137,7 +148,7 @@ fn measure_all(
                     return;
                 };
                 report.step(&format!("row {}, {}", row.number, row.title));
-                let result = measure(repository, report, row, quick);
+                let result = measure(row);
                 if let Ok(mut done) = done.lock() {
                     done[index] = Some(result);
                 }
@@ -155,8 +166,7 @@ fn measure(repository: &Repository, report: &Report, row: Row, quick: bool) -> R
 }
 
 /// Writes the samples, exact and compact, one file for each row; answers their folder.
-fn keep(repository: &Repository, measured: &[Measured], quick: bool) -> Result<PathBuf> {
-    let form = if quick { "quick" } else { "full" };
+fn keep(repository: &Repository, measured: &[Measured], form: &str) -> Result<PathBuf> {
     let folder = repository.results("bench").join(form);
     std::fs::create_dir_all(&folder)?;
     for row in measured {

@@ -16,6 +16,7 @@ use super::terminal::{RawTerminal, LEAVE};
 use super::{debugger, hang, qemu, Plan};
 use crate::process;
 use crate::report::Report;
+use crate::rtl;
 
 /// Exit status of a run that took too long.
 const TIMED_OUT: u8 = 124;
@@ -36,12 +37,14 @@ enum Ended {
 /// Boots and stays until the end.
 pub fn boot(report: &Report, plan: Plan) -> Result<u8> {
     let signals = Signals::watch()?;
-    let mut command = qemu::command(
-        &plan.machine,
-        &plan.nucleus,
-        &plan.bundle,
-        plan.folder.path(),
-    );
+    let (nucleus, bundle, folder) = (&plan.nucleus, &plan.bundle, plan.folder.path());
+    let rtl::Start { mut command, said } = match &plan.rtl {
+        Some(machine) => machine.start(nucleus, bundle, folder)?,
+        None => rtl::Start {
+            command: qemu::command(&plan.machine, nucleus, bundle, folder),
+            said: Vec::new(),
+        },
+    };
     if report.verbose() {
         eprintln!("pebble: {}", process::describe(&command));
     }
@@ -55,13 +58,14 @@ pub fn boot(report: &Report, plan: Plan) -> Result<u8> {
     let mut machine = Machine(
         command
             .spawn()
-            .context("cannot start QEMU; `pebble doctor` says what is missing")?,
+            .context("cannot start the machine; `pebble doctor` says what is missing")?,
     );
     let output = pump_output(machine.0.stdout.take());
     let complaints = pump_output(machine.0.stderr.take());
     let input = machine.0.stdin.take();
     let mut terminal = None;
     let mut session = Session::new(&plan, report.verbose());
+    session.feed(&said)?;
     let ended = watch(
         &plan,
         &mut session,

@@ -28,13 +28,17 @@ use crate::build::{self, read_image, record_flags, shell_flags};
 use crate::bundle::{self, Packed};
 use crate::report::Report;
 use crate::repository::Repository;
+use crate::rtl;
 use crate::setup::{self, Needs, Purpose};
 use crate::system::{Component, System};
 
+pub use qmp::Control;
 use symbols::Symbols;
 
 /// Time for a program that does not say otherwise.
 const DEFAULT_TIMEOUT: u64 = 60;
+/// The same on RTL, where booting takes minutes.
+const RTL_TIMEOUT: u64 = 3600;
 
 /// Everything that a boot needs.
 pub struct Plan {
@@ -54,12 +58,21 @@ pub struct Plan {
     timeout: Option<Duration>,
     /// QEMU's options from the command line.
     machine: qemu::Machine,
+    /// Not QEMU, but the RTL of a processor.
+    rtl: Option<rtl::Machine>,
     /// Holds bundle, sockets and dumps; gone at the end.
     folder: tempfile::TempDir,
 }
 
 /// Runs it; the answer is the exit status.
-pub fn command(repository: &Repository, report: &Report, options: arguments::Run) -> Result<u8> {
+pub fn command(
+    repository: &Repository,
+    report: &Report,
+    mut options: arguments::Run,
+) -> Result<u8> {
+    if options.rtl && options.system.is_none() {
+        options.system = Some(repository.path(rtl::SYSTEM));
+    }
     let mut system =
         build::load_system(repository, options.system.as_ref(), options.with.as_ref())?;
     let program = add_program(repository, &mut system, &options)?;
@@ -83,8 +96,14 @@ pub fn command(repository: &Repository, report: &Report, options: arguments::Run
     std::fs::write(&bundle, bytes).with_context(|| format!("cannot write {}", bundle.display()))?;
     let timeout = match options.timeout {
         Some(seconds) => Some(seconds),
+        None if options.rtl => Some(RTL_TIMEOUT),
         None if program.is_some() && !options.gdb => Some(DEFAULT_TIMEOUT),
         None => None,
+    };
+    let rtl = if options.rtl {
+        Some(rtl::Machine::prepare(repository, report, options.begin)?)
+    } else {
+        None
     };
     let core = system
         .components
@@ -107,6 +126,7 @@ pub fn command(repository: &Repository, report: &Report, options: arguments::Run
             cpu: options.cpu,
             memory: options.memory,
         },
+        rtl,
         folder,
     };
     report.clear();

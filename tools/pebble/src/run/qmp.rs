@@ -63,12 +63,18 @@ impl Control {
 
     /// Physical memory, by way of a file.
     pub fn memory(&mut self, physical: u64, bytes: u64, file: &Path) -> Result<Vec<u8>> {
+        self.save(physical, bytes, file)?;
+        Ok(std::fs::read(file)?)
+    }
+
+    /// Physical memory into a file.
+    pub fn save(&mut self, physical: u64, bytes: u64, file: &Path) -> Result<()> {
         let name = file.display().to_string();
         self.execute(
             "pmemsave",
             json!({"val": physical, "size": bytes, "filename": name}),
         )?;
-        Ok(std::fs::read(file)?)
+        Ok(())
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Purpose {
     Debug,
     /// Building the peer that measurements are compared with.
     Peer,
+    /// Building the simulator of a processor's RTL.
+    Rtl,
 }
 
 /// How it gets here.
@@ -160,6 +162,7 @@ pub fn all(repository: &Repository, toolchain: &Toolchain) -> Result<Vec<Require
         ),
     ];
     list.extend(peer(&channel));
+    list.extend(rtl(&channel));
     match toolchain {
         Toolchain::Rustup { .. } => {
             for (target, what, why) in [
@@ -305,6 +308,35 @@ fn peer(channel: &str) -> Vec<Requirement> {
             "xz-utils",
             Probe::Program("xz"),
         ),
+    ]
+}
+
+/// What building the simulator of Rocket takes, for `--rtl` alone.
+fn rtl(channel: &str) -> Vec<Requirement> {
+    let make = |what, why, package, name| Requirement {
+        what,
+        why,
+        purpose: Purpose::Rtl,
+        source: Source::Package(package),
+        probe: Probe::Program(name),
+        channel: channel.to_string(),
+    };
+    vec![
+        make(
+            "Verilator",
+            "it makes a program of a processor's RTL",
+            "verilator",
+            "verilator",
+        ),
+        make("a C++ compiler", "it builds that program", "g++", "g++"),
+        make("make", "it runs that build", "make", "make"),
+        make(
+            "pip",
+            "the RTL comes as a Python package",
+            "python3-pip",
+            "pip3",
+        ),
+        make("unzip", "that package is packed", "unzip", "unzip"),
     ]
 }
 

@@ -119,6 +119,7 @@ pub fn command(repository: &Repository, report: &Report, options: &arguments::Te
         commands::host,
         guest::run,
         bench::tests,
+        bench::rtl_tests,
         tour::run,
     ] {
         let outcomes = group(&session);

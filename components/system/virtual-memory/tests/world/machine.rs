@@ -51,14 +51,15 @@ impl Machine {
             (0..3).for_each(|page| machine.zero_page(root + page * PAGE));
             machine.put(root, Entry::table(root + PAGE).0);
             machine.put(root + 256 * 8, NUCLEUS_ENTRY);
-            machine.put(root + PAGE, Entry::table(root + 2 * PAGE).0);
-            machine.put(root + 2 * PAGE + (GATE / PAGE) * 8, Entry::page(RAM, 5).0);
+            let (middle, last) = (GATE >> 21 & 511, GATE >> 12 & 511);
+            machine.put(root + PAGE + middle * 8, Entry::table(root + 2 * PAGE).0);
+            machine.put(root + 2 * PAGE + last * 8, Entry::page(RAM, 5).0);
             core[asid] = CoreDomain {
                 role: asid as u32,
                 root,
                 ..CoreDomain::default()
             };
-            core[asid].image_end = 0x20_0000;
+            core[asid].image_end = 0x120_0000;
         }
         let mut free = [Range::default(); 8];
         let middle = RAM + (BOOT_PAGES + free_pages / 4) * PAGE;

@@ -195,11 +195,11 @@ impl World {
 }
 
 /// Text of [`World::component`].
-pub const TEXT: u64 = 0x10_0000;
+pub const TEXT: u64 = 0x110_0000;
 /// Writable segment of [`World::component`].
-pub const DATA: u64 = 0x10_2000;
+pub const DATA: u64 = 0x110_2000;
 /// Heap of [`World::component`].
-pub const HEAP: u64 = 0x10_5000;
+pub const HEAP: u64 = 0x110_5000;
 
 /// An entry that is a window: writable, as portal code copies it.
 pub fn is_window_address(address: u64) -> bool {

@@ -260,11 +260,12 @@ impl<'m, 'a> Exit<'m, 'a> {
                 .events()
                 .iter()
                 .rposition(|event| *event == Event::Space);
-            let all = Event::Flush {
+            // All translations that are not global; a processor without ASIDs has one address space, number 0.
+            let local = Event::Flush {
                 address: None,
-                asid: None,
+                asid: Some(ZERO),
             };
-            self.effect(all, switched.unwrap_or(usize::MAX), Reason::Flush)?;
+            self.effect(local, switched.unwrap_or(usize::MAX), Reason::Flush)?;
         }
         Ok(())
     }
