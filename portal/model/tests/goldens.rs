@@ -55,7 +55,11 @@ const FLUSHING: &[(&str, &str, &str)] = &[
         "smciii",
         "a call on a processor without ASIDs",
     ),
-    ("npciii-no-asid", "npciii", "the same to an untrusted server"),
+    (
+        "npciii-no-asid",
+        "npciii",
+        "the same to an untrusted server",
+    ),
 ];
 
 /// All other kinds, by the name of their golden file.
