@@ -43,6 +43,8 @@ fn every_portal_of_a_domain_and_its_child_costs_what_the_verifier_proved() -> An
     let calls: Vec<&str> = goldens
         .keys()
         .map(String::as_str)
+        // Some listings are of a portal as another processor has it.
+        .filter(|name| !name.contains('-'))
         .filter(|name| {
             ["sm", "sp", "nm", "np"]
                 .iter()
