@@ -30,7 +30,13 @@ impl Machine {
             folder: tempfile::tempdir()?,
         };
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for folder in ["bin", "home", "a check out/tools", "a check out/abi"] {
+        for folder in [
+            "bin",
+            "home",
+            "a check out/tools",
+            "a check out/abi",
+            "a check out/store",
+        ] {
             std::fs::create_dir_all(machine.path(folder))?;
         }
         std::fs::copy(source.join("pebble"), machine.path("a check out/pebble"))?;
